@@ -1,0 +1,60 @@
+# Every target sets up .venv by itself; the second time it finds it ready.
+PYTHON ?= python3
+BIN := .venv/bin
+OUT := build/demo
+
+.PHONY: demo test test-slow lint format types bench reproduce docs clean
+
+demo: .venv/.installed
+	@echo '$$ epivote aggregate examples/birds.csv --size 1..2 --out $(OUT)'
+	@$(BIN)/epivote aggregate examples/birds.csv --size 1..2 --out $(OUT)
+	@echo
+	@echo '$$ epivote evaluate $(OUT)/truth.csv examples/birds-gold.csv'
+	@$(BIN)/epivote evaluate $(OUT)/truth.csv examples/birds-gold.csv
+	@echo 'The quiz is made up (examples/make_birds.py). Next, on your own file with columns voter,instance,alternatives:'
+	@echo
+	@echo '  $(BIN)/epivote aggregate YOUR.csv --size 1..2 --out result    # 1..2: how many answers can be right'
+	@echo '  $(BIN)/epivote aggregate --help'
+
+test: lint types .venv/.installed-dev
+	$(BIN)/pytest -q -n auto -m "not slow"
+
+test-slow: .venv/.installed-dev
+	$(BIN)/pytest -q -m slow
+
+lint: .venv/.installed-dev
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+
+format: .venv/.installed-dev
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+types: .venv/.installed-dev
+	$(BIN)/mypy
+
+bench: .venv/.installed-dev
+	$(BIN)/python benchmarks/run.py
+
+reproduce: .venv/.installed-dev
+	$(BIN)/python experiments/table1.py
+
+docs: .venv/.installed-docs
+	$(BIN)/mkdocs build --strict
+
+clean:
+	rm -rf .venv build site
+
+.venv/.installed: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --upgrade 'pip>=25.1'
+	$(BIN)/pip install --quiet --editable .
+	@touch $@
+
+.venv/.installed-dev: .venv/.installed
+	$(BIN)/pip install --quiet --group dev
+	@touch $@
+
+.venv/.installed-docs: .venv/.installed
+	$(BIN)/pip install --quiet --group docs
+	@touch $@
