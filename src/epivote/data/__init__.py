@@ -1,0 +1,1 @@
+"""What everything else works on: ballots, size bounds, parameters, truths, estimates."""

@@ -1,0 +1,213 @@
+"""From names and ticks in any order to sorted columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from epivote.data.ballots import Ballots, Duplicates, Menu, MenuLike
+from epivote.data.names import IntArray, Place, as_names, listing, smallest_integers, suggestion
+from epivote.errors import BallotError
+
+
+def from_mapping(
+    ballots: Mapping[tuple[str, str], Iterable[str]], alternatives: Iterable[str] | None, menu: MenuLike | None
+) -> Ballots:
+    """See `Ballots.from_mapping`."""
+    for key, ticks in ballots.items():
+        if isinstance(ticks, str):
+            raise BallotError(f"ballot {key!r} is the text {ticks!r}, not a set of alternatives; write {{{ticks!r}}}")
+    voters = as_names(dict.fromkeys(str(voter) for voter, _ in ballots), "voter")
+    instances = as_names(dict.fromkeys(str(instance) for _, instance in ballots), "instance")
+    ticked = [[str(alternative) for alternative in ticks] for ticks in ballots.values()]
+    names = universe(alternatives, menu, (alternative for ticks in ticked for alternative in ticks))
+    keys = [f"ballot {key!r}" for key in ballots]
+    numbers = {name: number for number, name in enumerate(names)}
+    for row, ticks in enumerate(ticked):
+        check_known(ticks, numbers, keys[row])
+    voter_number = {name: number for number, name in enumerate(voters)}
+    instance_number = {name: number for number, name in enumerate(instances)}
+    return assemble(
+        voters=voters,
+        instances=instances,
+        alternatives=names,
+        ballot_voter=np.array([voter_number[str(voter)] for voter, _ in ballots], np.int64),
+        ballot_instance=np.array([instance_number[str(instance)] for _, instance in ballots], np.int64),
+        approval_ballot=np.repeat(np.arange(len(ticked)), [len(ticks) for ticks in ticked]),
+        approved=np.array([numbers[name] for ticks in ticked for name in ticks], np.int64),
+        menu=menu,
+        place=keys.__getitem__,
+    )
+
+
+def from_array(
+    array: ArrayLike,
+    missing: ArrayLike | None,
+    voters: Iterable[str] | None,
+    instances: Iterable[str] | None,
+    alternatives: Iterable[str] | None,
+    menu: MenuLike | None,
+) -> Ballots:
+    """See `Ballots.from_array`."""
+    cube = np.asarray(array, float)
+    if cube.ndim != 3:
+        raise BallotError(f"the array has shape {cube.shape}; it needs three axes: instances, voters, alternatives")
+    absent = np.isnan(cube).all(axis=2) if cube.shape[2] else np.zeros(cube.shape[:2], bool)
+    if missing is not None:
+        mask = np.asarray(missing, bool)
+        if mask.shape != cube.shape[:2]:
+            raise BallotError(f"missing has shape {mask.shape}; it needs {cube.shape[:2]}: instances, voters")
+        absent = absent | mask
+    wrong = ~absent[:, :, None] & (cube != 0) & (cube != 1)
+    if wrong.any():
+        z, i, j = (int(axis[0]) for axis in np.nonzero(wrong))
+        raise BallotError(
+            f"array[{z}, {i}, {j}] is {cube[z, i, j]:g}; write 1 for a tick and 0 for none, "
+            "or NaN for all alternatives of a ballot that is missing"
+        )
+    present = ~absent
+    ballot_instance, ballot_voter = np.nonzero(present)
+    approval_ballot, approved = np.nonzero(cube[present] == 1)
+    return assemble(
+        voters=_named(voters, "voter", cube.shape[1]),
+        instances=_named(instances, "instance", cube.shape[0]),
+        alternatives=_named(alternatives, "alternative", cube.shape[2]),
+        ballot_voter=ballot_voter,
+        ballot_instance=ballot_instance,
+        approval_ballot=approval_ballot,
+        approved=approved,
+        menu=menu,
+        place=lambda row: f"array[{ballot_instance[row]}, {ballot_voter[row]}]",
+    )
+
+
+def assemble(
+    *,
+    voters: tuple[str, ...],
+    instances: tuple[str, ...],
+    alternatives: tuple[str, ...],
+    ballot_voter: IntArray,
+    ballot_instance: IntArray,
+    approval_ballot: IntArray,
+    approved: IntArray,
+    menu: MenuLike | None = None,
+    duplicates: Duplicates = "error",
+    place: Place = lambda row: f"row {row + 1}",
+) -> Ballots:
+    """Ballots from one (voter, instance) pair per input row and one (row, alternative) pair per tick.
+
+    Rows may come in any order; a repeated tick counts once. `place` puts a row number into words for error messages.
+    """
+    if duplicates not in ("error", "first", "last"):
+        raise BallotError(f"duplicates={duplicates!r} is not one of 'error', 'first', 'last'")
+    if len(ballot_voter) == 0:
+        raise BallotError("there are no ballots at all; check that the file or selection is the one you meant")
+    key = ballot_instance.astype(np.int64) * len(voters) + ballot_voter
+    order = _stable_order(key)
+    repeats = np.flatnonzero(key[order][1:] == key[order][:-1])
+    if len(repeats) and duplicates == "error":
+        first, second = int(order[repeats[0]]), int(order[repeats[0] + 1])
+        raise BallotError(
+            f"{place(second)}: voter {voters[ballot_voter[second]]!r} already has a ballot on instance "
+            f"{instances[ballot_instance[second]]!r} ({place(first)}); remove one, or say which one counts "
+            "(duplicates: first or last)"
+        )
+    order = np.delete(order, repeats + 1 if duplicates == "first" else repeats)
+    position = np.full(len(key), -1)
+    position[order] = np.arange(len(order))
+
+    tick = position[approval_ballot] * len(alternatives) + approved
+    tick = tick[position[approval_ballot] >= 0]
+    if np.any(tick[1:] <= tick[:-1]):
+        tick = np.unique(tick)
+    tick_ballot, tick_alternative = np.divmod(tick, len(alternatives)) if len(alternatives) else (tick, tick)
+    built = Ballots(
+        voters=voters,
+        instances=instances,
+        alternatives=alternatives,
+        ballot_start=_starts_of(ballot_instance[order], len(instances)),
+        ballot_voter=ballot_voter[order].astype(np.int32),
+        approval_start=_starts_of(tick_ballot, len(order)),
+        approved=smallest_integers(tick_alternative, len(alternatives)),
+        menu=None if menu is None else encode_menu(menu, instances, alternatives),
+    )
+    if built.menu is not None:
+        _check_menu(built, built.menu, order, place)
+    return built
+
+
+def encode_menu(menu: MenuLike, instances: tuple[str, ...], alternatives: tuple[str, ...]) -> Menu | None:
+    """The menus of `instances` as columns; `None` when every one offers every alternative."""
+    numbers = {name: number for number, name in enumerate(alternatives)}
+    rows: list[list[int]] = []
+    for instance in instances:
+        if instance not in menu:
+            raise BallotError(
+                f"instance {instance!r} has ballots but no menu{suggestion(instance, list(menu))}; add its menu"
+            )
+        if isinstance(menu[instance], str):
+            raise BallotError(f"the menu of {instance!r} is the text {menu[instance]!r}; give a set of alternatives")
+        names = [str(name) for name in menu[instance]]
+        check_known(names, numbers, f"menu of instance {instance!r}")
+        rows.append(sorted({numbers[name] for name in names}))
+    if all(len(row) == len(alternatives) for row in rows):
+        return None
+    offered = np.array([number for row in rows for number in row], np.int64)
+    start = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)])
+    return Menu(start, smallest_integers(offered, len(alternatives)))
+
+
+def universe(alternatives: Iterable[str] | None, menu: MenuLike | None, ticked: Iterable[str]) -> tuple[str, ...]:
+    """The alternatives as given, or all that were offered or ticked in alphabetical order."""
+    if alternatives is not None:
+        if isinstance(alternatives, str):
+            raise BallotError(f"alternatives is the text {alternatives!r}; give a list of names")
+        return as_names(alternatives, "alternative")
+    found = set(ticked) if menu is None else {str(name) for names in menu.values() for name in names}
+    return as_names(sorted(found), "alternative")
+
+
+def check_known(names: Iterable[str], known: Mapping[str, int], place: str) -> None:
+    """Refuse a name that is not an alternative, with the nearest one as remedy."""
+    for name in names:
+        if name not in known:
+            hint = suggestion(name, list(known)) or f"; the alternatives are {listing(list(known))}"
+            raise BallotError(f"{place}: {name!r} is not an alternative{hint}")
+
+
+def _check_menu(ballots: Ballots, menu: Menu, order: IntArray, place: Place) -> None:
+    width = ballots.n_alternatives
+    cells = np.repeat(np.arange(ballots.n_instances), ballots.menu_sizes) * width + menu.offered
+    tick_ballot = np.repeat(np.arange(ballots.n_ballots), ballots.ballot_sizes)
+    ticks = ballots.ballot_instance[tick_ballot] * width + ballots.approved
+    outside = np.flatnonzero(~np.isin(ticks, cells))
+    if len(outside):
+        b = int(tick_ballot[outside[0]])
+        instance = ballots.instances[ballots.ballot_instance[b]]
+        ticked = ballots.alternatives[ballots.approved[outside[0]]]
+        raise BallotError(
+            f"{place(int(order[b]))}: voter {ballots.voters[ballots.ballot_voter[b]]!r} ticked {ticked!r}, which the "
+            f"menu of instance {instance!r} does not offer ({listing(ballots.offered(instance))}); correct the ballot "
+            "or the menu"
+        )
+
+
+def _named(names: Iterable[str] | None, kind: str, count: int) -> tuple[str, ...]:
+    if names is None:
+        return tuple(f"{kind}{number}" for number in range(1, count + 1))
+    given = as_names(names, kind)
+    if len(given) != count:
+        raise BallotError(f"{len(given)} {kind} names were given for {count} {kind}s of the array")
+    return given
+
+
+def _starts_of(sorted_numbers: IntArray, count: int) -> IntArray:
+    return np.concatenate([[0], np.cumsum(np.bincount(sorted_numbers, minlength=count), dtype=np.int64)])
+
+
+def _stable_order(key: IntArray) -> IntArray:
+    if np.all(key[1:] >= key[:-1]):
+        return np.arange(len(key))
+    return np.argsort(key, kind="stable")

@@ -1,0 +1,103 @@
+"""What an estimator found, as one value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from epivote.data.ballots import Ballots
+from epivote.data.bounds import SizeBounds
+from epivote.data.names import FloatArray, IntArray
+from epivote.data.parameters import Parameters
+from epivote.data.truths import Truths
+
+Status = Literal["converged", "iteration limit", "interrupted"]
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """How sure: `inclusion[k]` for every offered (instance, alternative), instance after instance, and one
+    probability per instance that its whole returned set is right.
+    """
+
+    inclusion: FloatArray
+    set_probabilities: FloatArray
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Truths, parameters and how they were reached.
+
+    `posterior` is worked out when first asked for; it is `None` for rules that know no rates.
+    """
+
+    ballots: Ballots
+    bounds: SizeBounds
+    truths: Truths
+    parameters: Parameters
+    log_likelihoods: tuple[float, ...]
+    status: Status
+    compute_posterior: Callable[[], Posterior] | None = None
+
+    @property
+    def n_iterations(self) -> int:
+        """How many iterations were made."""
+        return len(self.log_likelihoods)
+
+    @property
+    def converged(self) -> bool:
+        """Whether the last iteration changed no parameter by more than the tolerance."""
+        return self.status == "converged"
+
+    @cached_property
+    def posterior(self) -> Posterior | None:
+        """Inclusion and set probabilities."""
+        return None if self.compute_posterior is None else self.compute_posterior()
+
+    # Tables: columns by name, ready for a file, a frame or a page
+
+    def truth_table(self) -> dict[str, list[object]]:
+        """`instance`, `alternatives` (a list of names), `confidence`; it is None for rules that know no rates."""
+        confidence: list[object] = [None] * len(self.truths)
+        if self.posterior is not None:
+            confidence = list(self.posterior.set_probabilities.tolist())
+        return {
+            "instance": list(self.truths.instances),
+            "alternatives": [self.truths.listed(instance) for instance in self.truths],
+            "confidence": confidence,
+        }
+
+    def voter_table(self) -> dict[str, list[object]]:
+        """`voter`, `hit_rate`, `false_alarm_rate`, `weight`, `ballots`."""
+        return {
+            "voter": list(self.ballots.voters),
+            "hit_rate": self.parameters.hit_rates.tolist(),
+            "false_alarm_rate": self.parameters.false_alarm_rates.tolist(),
+            "weight": self.parameters.weights.tolist(),
+            "ballots": self.ballots.ballots_per_voter.tolist(),
+        }
+
+    def alternative_table(self) -> dict[str, list[object]]:
+        """`alternative`, `prior`."""
+        return {"alternative": list(self.ballots.alternatives), "prior": self.parameters.priors.tolist()}
+
+    def inclusion_table(self) -> dict[str, list[object]]:
+        """`instance`, `alternative`, `probability`, a row per offered alternative; no rows without a posterior."""
+        if self.posterior is None:
+            return {"instance": [], "alternative": [], "probability": []}
+        ballots = self.ballots
+        alternative: IntArray = (
+            np.tile(np.arange(ballots.n_alternatives), ballots.n_instances)
+            if ballots.menu is None
+            else ballots.menu.offered
+        )
+        instance = np.repeat(np.arange(ballots.n_instances), ballots.menu_sizes)
+        return {
+            "instance": [ballots.instances[z] for z in instance],
+            "alternative": [ballots.alternatives[j] for j in alternative],
+            "probability": self.posterior.inclusion.tolist(),
+        }

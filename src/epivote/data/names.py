@@ -1,0 +1,68 @@
+"""Names of voters, instances and alternatives: checked once, suggested when misspelt."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epivote.errors import InputError
+
+IntArray = NDArray[np.integer]
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+Place = Callable[[int], str]
+"""Turns the number of an input row into words such as `quiz.csv, line 7`."""
+
+
+def as_names(values: Iterable[object], kind: str) -> tuple[str, ...]:
+    """Names as a tuple of strings; refuses empty and repeated ones."""
+    names = tuple(value if type(value) is str else str(value) for value in values)
+    if len(set(names)) == len(names) and "" not in names:
+        return names
+    if "" in names:
+        raise InputError(f"{kind} number {names.index('') + 1} has an empty name; give every {kind} a name")
+    twice = next(name for position, name in enumerate(names) if name in names[:position])
+    raise InputError(f"{kind} {twice!r} is listed twice; list every {kind} once")
+
+
+def suggestion(value: str, known: Sequence[str]) -> str:
+    """` (did you mean 'x'?)` when a known name is close, else an empty string."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(value, known, n=1, cutoff=0.7)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def listing(names: Sequence[str], most: int = 8) -> str:
+    """`'a', 'b' and 3 more`: a list of names short enough for a sentence."""
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
+
+
+def smallest_integers(values: NDArray[np.integer], limit: int) -> IntArray:
+    """`values` in the smallest type that holds 0..limit; 32 bits unless fewer do."""
+    for kind in (np.uint8, np.uint16):
+        if limit <= np.iinfo(kind).max:
+            return values.astype(kind)
+    return values.astype(np.int32)
+
+
+def frozen(array: NDArray[np.generic]) -> NDArray[np.generic]:
+    """The same array, read-only; a view, so that the giver's own array stays as it was."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def row_ranges(start: IntArray, rows: IntArray) -> IntArray:
+    """Positions `start[r] : start[r + 1]` of all `rows`, one after the other."""
+    lengths = start[rows + 1] - start[rows]
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    positions: IntArray = np.arange(total) + np.repeat(start[rows] - (ends - lengths), lengths)
+    return positions
+
+
+def sums(groups: IntArray, values: FloatArray, count: int) -> FloatArray:
+    """Sum of `values` by group 0..count-1, added in the order given."""
+    return np.asarray(np.bincount(groups, weights=values, minlength=count), float)

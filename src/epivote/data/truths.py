@@ -1,0 +1,86 @@
+"""One set of right alternatives per instance, estimated or known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+
+import numpy as np
+
+from epivote.data.build import check_known
+from epivote.data.names import IntArray, as_names, frozen
+from epivote.errors import InputError
+
+
+class Truths(Mapping[str, frozenset[str]]):
+    """A set per instance, stored sparsely; reads like a dictionary from instance to set.
+
+    `members[start[z] : start[z + 1]]` are the alternatives in the set of instance z, ascending.
+
+    >>> gold = Truths.from_mapping({"q1": {"a", "b"}, "q2": set()})
+    >>> sorted(gold["q1"]), len(gold["q2"])
+    (['a', 'b'], 0)
+    """
+
+    def __init__(
+        self, instances: tuple[str, ...], alternatives: tuple[str, ...], start: IntArray, members: IntArray
+    ) -> None:
+        self.instances = instances
+        self.alternatives = alternatives
+        self.start = frozen(start)
+        self.members = frozen(members)
+
+    @classmethod
+    def from_mapping(cls, sets: Mapping[str, Iterable[str]], *, alternatives: Iterable[str] | None = None) -> Truths:
+        """Truths from `{instance: {alternatives}}`."""
+        for instance, names in sets.items():
+            if isinstance(names, str):
+                raise InputError(f"the set of {instance!r} is the text {names!r}; write {{{names!r}}}")
+        named = {str(instance): {str(name) for name in names} for instance, names in sets.items()}
+        if alternatives is None:
+            alternatives = sorted(set().union(*named.values()))
+        known = as_names(alternatives, "alternative")
+        numbers = {name: number for number, name in enumerate(known)}
+        for instance, names in named.items():
+            check_known(sorted(names), numbers, f"set of instance {instance!r}")
+        rows = [sorted(numbers[name] for name in names) for names in named.values()]
+        return cls(
+            as_names(named, "instance"),
+            known,
+            np.cumsum([0] + [len(row) for row in rows]),
+            np.array([number for row in rows for number in row], np.int64),
+        )
+
+    @cached_property
+    def instance_index(self) -> dict[str, int]:
+        """The number of every instance by its name."""
+        return {name: z for z, name in enumerate(self.instances)}
+
+    @property
+    def sizes(self) -> IntArray:
+        """Number of alternatives in every set."""
+        return np.diff(self.start)
+
+    def __getitem__(self, instance: str) -> frozenset[str]:
+        """The set of one instance."""
+        z = self.instance_index[instance]
+        return frozenset(self.alternatives[j] for j in self.members[self.start[z] : self.start[z + 1]])
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the instances."""
+        return iter(self.instances)
+
+    def __len__(self) -> int:
+        """The number of instances."""
+        return len(self.instances)
+
+    def listed(self, instance: str) -> list[str]:
+        """The set of one instance as a list in the order of the alternatives."""
+        z = self.instance_index[instance]
+        return [self.alternatives[j] for j in self.members[self.start[z] : self.start[z + 1]]]
+
+    def __repr__(self) -> str:
+        """The first few sets."""
+        shown = ", ".join(f"{name}: {{{', '.join(self.listed(name))}}}" for name in self.instances[:3])
+        more = f", ... {len(self) - 3:,} more" if len(self) > 3 else ""
+        return f"Truths({shown}{more})"

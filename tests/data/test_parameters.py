@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+
+from epivote import Parameters, RateError, Truths
+from epivote.data.parameters import align_rates
+
+GOOD = np.array([0.7, 0.6])
+
+
+def test_weights_and_thresholds_are_the_papers():
+    parameters = Parameters(np.full(10, 0.7), np.full(10, 0.4), np.full(5, 0.5))
+    assert parameters.weights == pytest.approx(np.log(0.7 * 0.6 / (0.4 * 0.3)))
+    assert parameters.thresholds.sum() == pytest.approx(6.931, abs=5e-4)
+
+
+def test_a_voter_worse_than_chance_has_a_negative_weight():
+    assert Parameters(np.array([0.2]), np.array([0.5]), GOOD).weights[0] < 0
+
+
+@pytest.mark.parametrize("bad", [0.0, 1.0, -0.1, 1.5, np.nan, np.inf])
+@pytest.mark.parametrize(("position", "what"), [(0, "hit rates"), (1, "false-alarm rates"), (2, "priors")])
+def test_rates_outside_the_open_unit_interval_are_refused(bad, position, what):
+    arrays = [GOOD, GOOD, GOOD]
+    arrays[position] = np.array([0.5, bad])
+    with pytest.raises(RateError, match=rf"{what}: number 2 is {bad:g}; it must lie strictly between 0 and 1"):
+        Parameters(*arrays)
+
+
+def test_every_voter_needs_both_rates():
+    with pytest.raises(RateError, match="2 hit rates and 1 false-alarm rates were given"):
+        Parameters(GOOD, GOOD[:1], GOOD)
+
+
+def test_rates_by_number_by_name_and_by_position():
+    names = ("ann", "bo")
+    assert align_rates(0.3, names, "hit rates").tolist() == [0.3, 0.3]
+    assert align_rates({"bo": 0.2, "ann": 0.1}, names, "hit rates").tolist() == [0.1, 0.2]
+    assert align_rates([0.1, 0.2], names, "hit rates").tolist() == [0.1, 0.2]
+    with pytest.raises(RateError, match=r"hit rates of 'bo' is not given \(did you mean 'boo'\?\)"):
+        align_rates({"ann": 0.1, "boo": 0.2}, names, "hit rates")
+    with pytest.raises(RateError, match="hit rates: 3 numbers were given where 2 are needed"):
+        align_rates([0.1, 0.2, 0.3], names, "hit rates")
+
+
+def test_truths_read_like_a_dictionary():
+    truths = Truths.from_mapping({"q1": {"b", "a"}, "q2": set()})
+    assert dict(truths) == {"q1": {"a", "b"}, "q2": set()}
+    assert truths.listed("q1") == ["a", "b"]
+    assert truths.sizes.tolist() == [2, 0]
+    assert repr(truths) == "Truths(q1: {a, b}, q2: {})"
+    assert truths == Truths.from_mapping({"q2": [], "q1": ["a", "b"]}, alternatives=["z", "b", "a"])
