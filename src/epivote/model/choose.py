@@ -1,0 +1,66 @@
+"""The most likely set under size bounds (Theorem 1).
+
+The tie rule: margins that agree to nine decimals are equal. Among equally likely sets the largest is taken (an
+alternative exactly at the threshold is in, as long as the upper bound allows), and where equal alternatives compete for
+the last places, those listed first win.
+"""
+
+from collections.abc import Iterator
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from epivote.data.names import BoolArray, FloatArray, IntArray
+
+TIE_DECIMALS = 9
+
+
+def choose(margins: FloatArray, lower: int, upper: int) -> BoolArray:
+    """Membership in the most likely set of `lower..upper` alternatives, for every row of margins.
+
+    Take all margins of at least 0; only where their number breaks a bound take the largest ones instead.
+    """
+    rounded = np.round(margins, TIE_DECIMALS)
+    chosen = rounded >= 0
+    sizes = chosen.sum(axis=1)
+    outside = np.flatnonzero((sizes < lower) | (sizes > upper))
+    if len(outside):
+        best_first = np.argsort(-rounded[outside], axis=1, kind="stable")
+        rank = np.empty_like(best_first)
+        np.put_along_axis(rank, best_first, np.arange(margins.shape[1])[None, :], axis=1)
+        chosen[outside] = rank < np.clip(sizes[outside], lower, upper)[:, None]
+    return chosen
+
+
+def count_optimal(margins: FloatArray, lower: int, upper: int) -> int:
+    """How many sets are exactly as likely as the chosen one, itself included, for one row of margins."""
+    fixed, open_, sizes = _optimal_shape(margins, lower, upper)
+    return sum(comb(len(open_), size - len(fixed)) for size in sizes)
+
+
+def optimal_sets(margins: FloatArray, lower: int, upper: int) -> Iterator[tuple[int, ...]]:
+    """All most likely sets of one row, the chosen one first, each in ascending order."""
+    fixed, open_, sizes = _optimal_shape(margins, lower, upper)
+    for size in reversed(sizes):
+        for extra in combinations(open_, size - len(fixed)):
+            yield tuple(sorted((*fixed, *extra)))
+
+
+def _optimal_shape(margins: FloatArray, lower: int, upper: int) -> tuple[list[int], list[int], range]:
+    """What all optimal sets contain, the equal alternatives they choose among, and the sizes they may have."""
+    rounded = np.round(margins, TIE_DECIMALS)
+    positive, tied = int(np.sum(rounded > 0)), int(np.sum(rounded == 0))
+    if positive <= upper and positive + tied >= lower:
+        value, sizes = 0.0, range(max(lower, positive), min(upper, positive + tied) + 1)
+    else:
+        size = upper if positive > upper else lower
+        if size == 0:
+            return [], [], range(1)
+        value, sizes = float(np.sort(rounded)[::-1][size - 1]), range(size, size + 1)
+    return _positions(rounded > value), _positions(rounded == value), sizes
+
+
+def _positions(mask: BoolArray) -> list[int]:
+    found: IntArray = np.flatnonzero(mask)
+    return [int(j) for j in found]

@@ -1,0 +1,29 @@
+"""The one objective: the joint likelihood of ballots and sets."""
+
+import numpy as np
+
+from epivote.data.names import FloatArray
+from epivote.data.parameters import Parameters
+from epivote.model.sizes import log_size_mass
+from epivote.model.statistics import Statistics
+
+
+def log_likelihood_of(statistics: Statistics, parameters: Parameters) -> float:
+    """Ln L(A, S, p, q, t) of all ballots and sets behind `statistics`.
+
+    It needs only the sums: for every voter a binomial in p and one in q, for every alternative one in t, and for every
+    group of instances the mass of its size bounds.
+    """
+    return (
+        _binomial(statistics.hits, statistics.winners_seen, parameters.hit_rates)
+        + _binomial(statistics.false_alarms, statistics.losers_seen, parameters.false_alarm_rates)
+        + _binomial(statistics.occurrences, statistics.offered, parameters.priors)
+        - sum(
+            count * log_size_mass(parameters.priors[list(group.menu) or slice(group.width)], group.lower, group.upper)
+            for group, count in statistics.groups.items()
+        )
+    )
+
+
+def _binomial(successes: FloatArray, trials: FloatArray, rates: FloatArray) -> float:
+    return float(successes @ np.log(rates) + (trials - successes) @ np.log1p(-rates))

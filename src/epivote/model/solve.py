@@ -1,0 +1,30 @@
+"""Where a rising function of one number meets a target."""
+
+from collections.abc import Callable
+
+MOST_STEPS = 200
+
+
+def solve_rising(
+    value_and_slope: Callable[[float], tuple[float, float]], target: float, low: float, high: float, start: float
+) -> float:
+    """The x in [low, high] with f(x) = target, or the end of the interval nearest to it.
+
+    Newton's steps, halved into the bracket whenever they leave it; exact to a few units in the last place.
+    """
+    if value_and_slope(high)[0] <= target:
+        return high
+    if value_and_slope(low)[0] >= target:
+        return low
+    x = min(max(start, low), high)
+    for _ in range(MOST_STEPS):
+        value, slope = value_and_slope(x)
+        if value == target:
+            break
+        low, high = (x, high) if value < target else (low, x)
+        newton = x + (target - value) / slope if slope > 0 else low
+        following = newton if low < newton < high else (low + high) / 2
+        if abs(following - x) <= 1e-14 * (1 + abs(x)):
+            break
+        x = following
+    return x

@@ -1,0 +1,93 @@
+"""Sums over instances that hold all evidence about voters and alternatives; they add up over any cut of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from epivote.data.names import BoolArray, FloatArray, sums
+from epivote.data.shards import Shard
+
+
+class Group(NamedTuple):
+    """Instances that share bounds and number of offered alternatives, and the menu itself where it matters.
+
+    `menu` is empty where all alternatives are offered or where all have the same prior.
+    """
+
+    lower: int
+    upper: int
+    width: int
+    menu: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Per voter: ticks on right and on wrong alternatives, and how many of each were seen. Per alternative: how often
+    it was right and how often offered. Per group of instances: how many there are.
+    """
+
+    hits: FloatArray
+    winners_seen: FloatArray
+    false_alarms: FloatArray
+    losers_seen: FloatArray
+    occurrences: FloatArray
+    offered: FloatArray
+    groups: Mapping[Group, float]
+
+    def __add__(self, other: Statistics) -> Statistics:
+        """The statistics of both parts together."""
+        groups = dict(self.groups)
+        for group, count in other.groups.items():
+            groups[group] = groups.get(group, 0) + count
+        return Statistics(
+            self.hits + other.hits,
+            self.winners_seen + other.winners_seen,
+            self.false_alarms + other.false_alarms,
+            self.losers_seen + other.losers_seen,
+            self.occurrences + other.occurrences,
+            self.offered + other.offered,
+            groups,
+        )
+
+
+def count(shard: Shard, chosen: BoolArray, n_voters: int, n_alternatives: int, *, by_menu: bool = False) -> Statistics:
+    """Statistics of one shard whose sets are `chosen`.
+
+    False alarms are ticks minus hits, and losers are what was offered minus the winners, so one pass suffices.
+    `by_menu` keeps the menus apart, which only priors that differ between alternatives need.
+    """
+    rows, width = shard.shape
+    hit = chosen.ravel()[shard.approval_cell]
+    hits = np.bincount(shard.approval_voter[hit], minlength=n_voters)
+    ticks = np.bincount(shard.approval_voter, minlength=n_voters)
+    winners = sums(shard.ballot_voter, chosen.sum(axis=1)[shard.ballot_row], n_voters)
+    seen = np.bincount(shard.ballot_voter, minlength=n_voters) * width
+    if shard.offered is None:
+        occurrences, offered = chosen.sum(axis=0), np.full(n_alternatives, rows)
+    else:
+        occurrences = np.bincount(shard.offered[chosen], minlength=n_alternatives)
+        offered = np.bincount(shard.offered.ravel(), minlength=n_alternatives)
+    return Statistics(
+        hits.astype(float),
+        winners,
+        (ticks - hits).astype(float),
+        seen - winners,
+        occurrences.astype(float),
+        offered.astype(float),
+        groups_of(shard, by_menu=by_menu),
+    )
+
+
+def groups_of(shard: Shard, *, by_menu: bool) -> dict[Group, float]:
+    """How many instances of each group a shard holds."""
+    if shard.offered is None or not by_menu:
+        return {Group(shard.lower, shard.upper, shard.width): float(len(shard.instances))}
+    menus, counts = np.unique(shard.offered, axis=0, return_counts=True)
+    return {
+        Group(shard.lower, shard.upper, shard.width, tuple(menu.tolist())): float(number)
+        for menu, number in zip(menus, counts, strict=True)
+    }

@@ -1,0 +1,24 @@
+"""Reliability of voters given the sets (Proposition 3)."""
+
+import numpy as np
+
+from epivote.data.names import FloatArray
+from epivote.data.parameters import Parameters
+from epivote.model.statistics import Statistics
+
+
+def voter_step(statistics: Statistics, parameters: Parameters, floor: float) -> tuple[FloatArray, FloatArray]:
+    """Hit and false-alarm rates that maximise the likelihood on [floor, 1 - floor].
+
+    p_i is the share ticked of the right alternatives on the instances that voter i answered, q_i of the wrong ones.
+    Where she saw none (0/0) the likelihood does not depend on the rate, and it keeps its value.
+    """
+    return (
+        _share(statistics.hits, statistics.winners_seen, parameters.hit_rates, floor),
+        _share(statistics.false_alarms, statistics.losers_seen, parameters.false_alarm_rates, floor),
+    )
+
+
+def _share(part: FloatArray, whole: FloatArray, previous: FloatArray, floor: float) -> FloatArray:
+    share = np.divide(part, whole, out=previous.copy(), where=whole > 0)
+    return np.clip(share, floor, 1 - floor)

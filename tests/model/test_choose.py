@@ -1,0 +1,57 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracles
+from epivote.estimate.task import Task
+from epivote.model.choose import choose, count_optimal, optimal_sets
+from strategies import elections
+
+whole_margins = st.lists(st.integers(-2, 2), min_size=1, max_size=6)
+
+
+@given(elections())
+def test_the_truth_step_beats_every_allowed_set(election):
+    ballots = election.as_ballots()
+    task = Task(ballots, election.size_bounds)
+    truths = task.truths(task.truth_step(election.parameters(ballots)))
+    for z in election.instances:
+        best = oracles.best_sets(
+            z, election.ballots, election.menus[z], election.p, election.q, election.t, *election.bounds[z]
+        )
+        assert set(truths[z]) in best
+
+
+@given(whole_margins, st.data())
+def test_equally_likely_sets_are_counted_and_listed(margins, data):
+    lower = data.draw(st.integers(0, len(margins)))
+    upper = data.draw(st.integers(lower, len(margins)))
+    row = np.array(margins, float)
+    values = {frozenset(s): sum(margins[j] for j in s) for s in oracles.allowed_sets(range(len(margins)), lower, upper)}
+    best = {chosen for chosen, value in values.items() if value == max(values.values())}
+    found = list(optimal_sets(row, lower, upper))
+    assert {frozenset(one) for one in found} == best
+    assert len(found) == len(best) == count_optimal(row, lower, upper)
+    assert set(found[0]) == set(np.flatnonzero(choose(row[None, :], lower, upper)[0])), "the chosen set comes first"
+
+
+@given(whole_margins, st.data())
+def test_among_equals_the_largest_set_and_the_first_listed_win(margins, data):
+    lower = data.draw(st.integers(0, len(margins)))
+    upper = data.draw(st.integers(lower, len(margins)))
+    chosen = {int(j) for j in np.flatnonzero(choose(np.array([margins], float), lower, upper)[0])}
+    sets = oracles.allowed_sets(range(len(margins)), lower, upper)
+    best = max(sum(margins[j] for j in s) for s in sets)
+    equals = [s for s in sets if sum(margins[j] for j in s) == best]
+    largest = [s for s in equals if len(s) == max(len(s) for s in equals)]
+    assert chosen == min(largest, key=sorted)
+
+
+def test_rounding_noise_does_not_decide_a_tie():
+    margins = np.array([[0.1 + 0.2 - 0.3, 0.3 - 0.1 - 0.2, -1.0]])
+    assert choose(margins, 0, 3).tolist() == [[True, True, False]]
+    assert choose(margins, 1, 1).tolist() == [[True, False, False]]
+
+
+def test_too_many_ties_to_list_are_still_counted():
+    assert count_optimal(np.zeros(200), 0, 200) == 2**200

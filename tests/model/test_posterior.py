@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracles
+from epivote.estimate.task import Task
+from epivote.model.posterior import log_partition_and_inclusion
+from strategies import elections
+
+
+@given(elections())
+def test_posterior_equals_enumeration(election):
+    ballots = election.as_ballots()
+    task = Task(ballots, election.size_bounds)
+    parameters = election.parameters(ballots)
+    chosen = task.truth_step(parameters)
+    posterior = task.posterior(parameters, chosen)
+    truths = task.truths(chosen)
+    for z, name in enumerate(ballots.instances):
+        exact = oracles.posterior(
+            name,
+            election.ballots,
+            election.menus[name],
+            election.p,
+            election.q,
+            election.t,
+            *election.bounds[name],
+        )
+        (mine,) = [probability for members, probability in exact if members == truths[name]]
+        assert posterior.set_probabilities[z] == pytest.approx(mine, abs=1e-10)
+        inside = posterior.inclusion[task.cell_start[z] : task.cell_start[z + 1]]
+        for c, alternative in enumerate(ballots.offered(name)):
+            expected = sum(probability for members, probability in exact if alternative in members)
+            assert inside[c] == pytest.approx(expected, abs=1e-10)
+
+
+@given(st.lists(st.floats(-800, 800), min_size=1, max_size=8), st.data())
+def test_margins_of_hundreds_give_probabilities_and_the_expected_size(margins, data):
+    lower = data.draw(st.integers(0, len(margins)))
+    upper = data.draw(st.integers(lower, len(margins)))
+    log_partition, inclusion = log_partition_and_inclusion(np.array([margins]), lower, upper)
+    best = max(sum(margins[j] for j in s) for s in oracles.allowed_sets(range(len(margins)), lower, upper))
+    assert log_partition[0] >= best - 1e-9
+    assert np.all((inclusion >= 0) & (inclusion <= 1))
+    assert lower - 1e-9 <= inclusion.sum() <= upper + 1e-9
+
+
+def test_ten_thousand_alternatives():
+    margins = np.random.default_rng(0).normal(0, 3, (2, 10_000))
+    _, inclusion = log_partition_and_inclusion(margins, 1, 50)
+    assert np.isfinite(inclusion).all()
+    assert inclusion.sum(axis=1) == pytest.approx([50, 50], abs=0.1), "thousands of candidates fill the upper bound"
