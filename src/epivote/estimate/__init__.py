@@ -1,0 +1,1 @@
+"""Estimators: from ballots to an estimate."""

@@ -1,0 +1,189 @@
+"""Alternating maximum likelihood estimation (the paper's Algorithm 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, get_args
+
+import numpy as np
+
+from epivote.data.ballots import Ballots
+from epivote.data.bounds import BoundsLike, SizeBounds
+from epivote.data.estimate import Estimate, Status
+from epivote.data.names import FloatArray, listing
+from epivote.data.parameters import Parameters, RateLike, align_rates
+from epivote.errors import InputError, RateError
+from epivote.estimate import starts
+from epivote.estimate.base import RatedEstimator, rated_estimate
+from epivote.estimate.task import Task
+from epivote.model.likelihood import log_likelihood_of
+from epivote.model.priors import menu_step, prior_sweep, published_sweep, shared_prior, solved_priors
+from epivote.model.statistics import Statistics
+from epivote.model.voters import voter_step
+
+Start = Literal["anna_karenina", "uniform", "random"]
+PriorUpdate = Literal["mle", "solved", "published"]
+PriorKind = Literal["individual", "shared", "fixed"]
+
+
+class AMLE(RatedEstimator):
+    """Sets, voters and priors that maximise the joint likelihood, each in turn until nothing changes.
+
+    Parameters
+    ----------
+    bounds
+        Size of the true sets: `2`, `(1, 2)`, `(1, None)`, `"1..2"` or `SizeBounds`. `(0, None)` is the paper's AMLE_f.
+    start
+        First guess at the voters' rates: `"anna_karenina"`, `"uniform"`, `"random"`, or `Parameters`.
+    prior_update
+        `"mle"`: one sweep of the corrected Proposition 2 per iteration; `"solved"`: swept until nothing moves;
+        `"published"`: the formula as printed, which can lower the likelihood.
+    priors
+        `"individual"`, `"shared"` (one for all alternatives), or rates to keep as given. `"auto"` is individual, shared
+        when menus differ between instances, and 1/2 kept when there is only one instance, from which no prior can
+        be learnt.
+    n_starts
+        More than one: further starts are random, and the run with the best likelihood is kept.
+    tolerance, max_iterations
+        Converged when no rate and no prior changes by more than the tolerance.
+    floor
+        All rates stay in [floor, 1 - floor].
+    seed
+        For random starts; an integer or a `numpy.random.Generator`.
+    """
+
+    def __init__(
+        self,
+        bounds: BoundsLike,
+        start: Start | Parameters = "anna_karenina",
+        prior_update: PriorUpdate = "mle",
+        *,
+        priors: Literal["auto", "individual", "shared"] | RateLike = "auto",
+        n_starts: int = 1,
+        tolerance: float = 1e-5,
+        max_iterations: int = 100,
+        floor: float = 1e-4,
+        seed: int | np.random.Generator | None = 0,
+    ) -> None:
+        self.bounds = bounds
+        self.start = start
+        self.prior_update = prior_update
+        self.priors = priors
+        self.n_starts = n_starts
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.floor = floor
+        self.seed = seed
+
+    def _run(self, ballots: Ballots) -> Estimate:
+        self._check()
+        task = Task(ballots, SizeBounds.of(self.bounds))
+        kind = self._prior_kind(ballots)
+        best: Estimate | None = None
+        for parameters in self._starts(ballots):
+            found = self._alternate(task, parameters, kind)
+            if best is None or found.log_likelihoods[-1] > best.log_likelihoods[-1]:
+                best = found
+            if found.status == "interrupted":
+                return best if best is found else _relabelled(best)
+        assert best is not None
+        return best
+
+    def _alternate(self, task: Task, parameters: Parameters, kind: PriorKind) -> Estimate:
+        """Algorithm 1 from one start."""
+        by_menu = kind != "shared" and task.ballots.menu is not None
+        status: Status = "iteration limit"
+        reached = None
+        history: tuple[float, ...] = ()
+        try:
+            for _ in range(self.max_iterations):
+                chosen = task.truth_step(parameters)
+                statistics = task.statistics(chosen, by_menu=by_menu)
+                following = self._maximise(statistics, parameters, kind)
+                change = following.distance(parameters)
+                parameters = following
+                history = (*history, log_likelihood_of(statistics, parameters))
+                reached = chosen, parameters, history
+                if change <= self.tolerance:
+                    status = "converged"
+                    break
+        except KeyboardInterrupt:
+            if reached is None:
+                raise
+            status = "interrupted"
+        assert reached is not None
+        return rated_estimate(task, *reached, status=status)
+
+    def _maximise(self, statistics: Statistics, parameters: Parameters, kind: PriorKind) -> Parameters:
+        """Propositions 3 and 2: the most likely rates and priors given the sets."""
+        hit_rates, false_alarm_rates = voter_step(statistics, parameters, self.floor)
+        return Parameters(hit_rates, false_alarm_rates, self._prior_step(statistics, parameters.priors, kind))
+
+    def _prior_step(self, statistics: Statistics, priors: FloatArray, kind: PriorKind) -> FloatArray:
+        if kind == "fixed":
+            return priors
+        if kind == "shared":
+            return np.full_like(priors, shared_prior(statistics, self.floor))
+        if self.prior_update == "published":
+            return published_sweep(statistics, priors, self.floor)
+        if self.prior_update == "solved":
+            return solved_priors(statistics, priors, self.floor)
+        step = menu_step if any(group.menu for group in statistics.groups) else prior_sweep
+        return step(statistics, priors, self.floor)
+
+    def _starts(self, ballots: Ballots) -> Iterator[Parameters]:
+        rng = np.random.default_rng(self.seed)
+        if isinstance(self.start, Parameters):
+            yield self._given_start(self.start, ballots)
+        elif self.start == "anna_karenina":
+            yield self._with_priors(starts.anna_karenina(ballots), ballots)
+        elif self.start == "uniform":
+            yield self._with_priors(starts.uniform(ballots), ballots)
+        else:
+            yield self._with_priors(starts.random(ballots, rng), ballots)
+        for _ in range(self.n_starts - 1):
+            yield self._with_priors(starts.random(ballots, rng), ballots)
+
+    def _given_start(self, start: Parameters, ballots: Ballots) -> Parameters:
+        if len(start.hit_rates) != ballots.n_voters or len(start.priors) != ballots.n_alternatives:
+            raise RateError(
+                f"the start has rates of {len(start.hit_rates)} voters and priors of {len(start.priors)} alternatives; "
+                f"the ballots have {ballots.n_voters} and {ballots.n_alternatives}"
+            )
+        if isinstance(self.priors, str):
+            return start
+        return self._with_priors((start.hit_rates, start.false_alarm_rates), ballots)
+
+    def _with_priors(self, rates: starts.Rates, ballots: Ballots) -> Parameters:
+        priors = 0.5 if isinstance(self.priors, str) else self.priors
+        hit_rates, false_alarm_rates = (np.clip(rate, self.floor, 1 - self.floor) for rate in rates)
+        return Parameters(hit_rates, false_alarm_rates, align_rates(priors, ballots.alternatives, "priors"))
+
+    def _prior_kind(self, ballots: Ballots) -> PriorKind:
+        if not isinstance(self.priors, str):
+            return "fixed"
+        if ballots.n_instances == 1:
+            if self.priors == "auto":
+                return "fixed"
+            raise InputError("one instance cannot teach priors; leave priors='auto' or give them, say priors=0.3")
+        if self.priors == "auto":
+            return "individual" if ballots.menu is None else "shared"
+        return "shared" if self.priors == "shared" else "individual"
+
+    def _check(self) -> None:
+        if isinstance(self.start, str) and self.start not in get_args(Start):
+            raise InputError(f"start={self.start!r} is not one of {listing(get_args(Start))}, nor Parameters")
+        if self.prior_update not in get_args(PriorUpdate):
+            raise InputError(f"prior_update={self.prior_update!r} is not one of {listing(get_args(PriorUpdate))}")
+        if isinstance(self.priors, str) and self.priors not in ("auto", "individual", "shared"):
+            raise InputError(f"priors={self.priors!r} is not 'auto', 'individual', 'shared' nor rates to keep")
+        if self.n_starts < 1 or self.max_iterations < 1:
+            raise InputError(f"n_starts={self.n_starts} and max_iterations={self.max_iterations} must be at least 1")
+        if not 0 < self.floor < 0.5:
+            raise InputError(f"floor={self.floor} must lie strictly between 0 and 0.5")
+
+
+def _relabelled(estimate: Estimate) -> Estimate:
+    from dataclasses import replace
+
+    return replace(estimate, status="interrupted")

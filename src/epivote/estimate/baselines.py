@@ -1,0 +1,129 @@
+"""Rules that count approvals and know no rates.
+
+Their voters' rates are shares of ticks on the returned sets, for comparison; they state no confidence.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+
+from epivote.data.ballots import Ballots
+from epivote.data.bounds import BoundsLike, SizeBounds
+from epivote.data.estimate import Estimate
+from epivote.data.names import BoolArray, FloatArray, IntArray
+from epivote.data.parameters import Parameters
+from epivote.data.shards import Shard
+from epivote.estimate.base import Estimator
+from epivote.estimate.task import Task
+from epivote.model.choose import choose
+from epivote.model.voters import voter_step
+
+FLOOR = 1e-4
+
+
+class Baseline(Estimator):
+    """A rule applied to every instance by itself."""
+
+    def __init__(self, bounds: BoundsLike | None = None) -> None:
+        self.bounds = bounds
+
+    def _run(self, ballots: Ballots) -> Estimate:
+        bounds = SizeBounds(0, None) if self.bounds is None else SizeBounds.of(self.bounds)
+        task = Task(ballots, bounds)
+        chosen = [self._rule(shard) for shard in task.shards]
+        statistics = task.statistics(chosen)
+        unknown = Parameters(
+            np.full(ballots.n_voters, 0.5), np.full(ballots.n_voters, 0.5), np.full(ballots.n_alternatives, 0.5)
+        )
+        priors = np.divide(
+            statistics.occurrences, statistics.offered, out=unknown.priors.copy(), where=statistics.offered > 0
+        )
+        parameters = Parameters(*voter_step(statistics, unknown, FLOOR), np.clip(priors, FLOOR, 1 - FLOOR))
+        return Estimate(ballots, bounds, task.truths(chosen), parameters, (), "converged")
+
+    @abstractmethod
+    def _rule(self, shard: Shard) -> BoolArray:
+        """Membership in the returned sets."""
+
+
+class Majority(Baseline):
+    """Every alternative ticked on more than half of the instance's ballots.
+
+    Without bounds this is the plain rule, which may return empty sets. With bounds it is the paper's variant: too small
+    a set is filled up with, too large a one cut down to, the alternatives with most ticks (earlier listed ones first).
+    """
+
+    def _rule(self, shard: Shard) -> BoolArray:
+        return choose(_majority_margins(shard), shard.lower, shard.upper)
+
+
+class Approval(Baseline):
+    """The alternatives with most ticks, as many as the mean ballot on the instance has, within the bounds.
+
+    With bounds (k, k) this is the classical k-winner approval rule. Equal counts: earlier listed ones first.
+    """
+
+    def _rule(self, shard: Shard) -> BoolArray:
+        counts = _counts(shard)
+        ballots = np.maximum(_ballots(shard), 1)
+        size = np.clip(np.floor(counts.sum(axis=1) / ballots + 0.5), shard.lower, shard.upper)
+        rank: IntArray = np.argsort(np.argsort(-counts, axis=1, kind="stable"), axis=1)
+        taken: BoolArray = rank < size[:, None]
+        return taken
+
+
+class Modal(Baseline):
+    """The ballot cast most often on the instance.
+
+    With bounds only ballots of an allowed size compete; where there is none, `Majority` within the bounds decides.
+    Among equally frequent ballots the one whose alternatives have more ticks on average wins, then the smaller, then
+    the one whose alternatives are listed first.
+    """
+
+    def _rule(self, shard: Shard) -> BoolArray:
+        chosen = choose(_majority_margins(shard), shard.lower, shard.upper)
+        counts = _counts(shard)
+        ticked = np.zeros((len(shard.ballot_row), shard.width), bool)
+        ballot_of_tick = _ballot_of_tick(shard)
+        ticked[ballot_of_tick, shard.approval_cell % shard.width] = True
+        begin = np.searchsorted(shard.ballot_row, np.arange(len(shard.instances) + 1))
+        for row in range(len(shard.instances)):
+            ballots = ticked[begin[row] : begin[row + 1]]
+            sizes = ballots.sum(axis=1)
+            ballots = ballots[(sizes >= shard.lower) & (sizes <= shard.upper)]
+            if len(ballots):
+                chosen[row] = _most_frequent(ballots, counts[row])
+        return chosen
+
+
+def _most_frequent(ballots: BoolArray, counts: FloatArray) -> BoolArray:
+    distinct, times = np.unique(ballots, axis=0, return_counts=True)
+    sizes = distinct.sum(axis=1)
+    support = distinct @ counts / np.maximum(sizes, 1)
+    listed_first = np.arange(len(distinct))  # unique sorts False before True, so later means listed earlier
+    best: BoolArray = distinct[np.lexsort((listed_first, -sizes, support, times))[-1]]
+    return best
+
+
+def _counts(shard: Shard) -> FloatArray:
+    counts = np.bincount(shard.approval_cell, minlength=len(shard.instances) * shard.width)
+    return counts.reshape(shard.shape).astype(float)
+
+
+def _ballots(shard: Shard) -> FloatArray:
+    return np.bincount(shard.ballot_row, minlength=len(shard.instances)).astype(float)
+
+
+def _majority_margins(shard: Shard) -> FloatArray:
+    """Ticks beyond half of the ballots; a quarter less, so that exactly half is not a majority."""
+    return _counts(shard) - _ballots(shard)[:, None] / 2 - 0.25
+
+
+def _ballot_of_tick(shard: Shard) -> IntArray:
+    """The ballot of every tick: ticks follow their ballots, and (row, voter) tells ballots apart."""
+    voters = int(shard.ballot_voter.max(initial=0)) + 1
+    ballot = shard.ballot_row * voters + shard.ballot_voter
+    tick = shard.approval_cell // shard.width * voters + shard.approval_voter
+    return np.searchsorted(ballot, tick)

@@ -1,0 +1,70 @@
+"""Rates known: the most likely set of every instance (Theorem 1)."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from epivote.data.ballots import Ballots
+from epivote.data.bounds import BoundsLike, SizeBounds
+from epivote.data.estimate import Estimate
+from epivote.data.names import FloatArray
+from epivote.data.parameters import Parameters, RateLike, align_rates
+from epivote.errors import InputError
+from epivote.estimate.base import RatedEstimator, rated_estimate
+from epivote.estimate.task import Task
+from epivote.model.choose import count_optimal, optimal_sets
+from epivote.model.likelihood import log_likelihood_of
+
+
+class MaximumLikelihood(RatedEstimator):
+    """The most likely sets when all rates are known.
+
+    Each rate is one number for all, a mapping by name, or a row in the order of `ballots.voters` (`.alternatives`).
+
+    >>> ballots = Ballots.from_mapping({("ann", "q1"): {"a"}, ("bo", "q1"): {"a", "b"}})
+    >>> MaximumLikelihood(hit_rates=0.8, false_alarm_rates=0.3, bounds=1).fit_predict(ballots)
+    Truths(q1: {a})
+    """
+
+    def __init__(
+        self,
+        hit_rates: RateLike,
+        false_alarm_rates: RateLike,
+        priors: RateLike = 0.5,
+        bounds: BoundsLike = (0, None),
+    ) -> None:
+        self.hit_rates = hit_rates
+        self.false_alarm_rates = false_alarm_rates
+        self.priors = priors
+        self.bounds = bounds
+
+    def _run(self, ballots: Ballots) -> Estimate:
+        parameters = Parameters(
+            align_rates(self.hit_rates, ballots.voters, "hit rates"),
+            align_rates(self.false_alarm_rates, ballots.voters, "false-alarm rates"),
+            align_rates(self.priors, ballots.alternatives, "priors"),
+        )
+        task = Task(ballots, SizeBounds.of(self.bounds))
+        chosen = task.truth_step(parameters)
+        by_menu = bool(np.any(parameters.priors != parameters.priors[0]))
+        value = log_likelihood_of(task.statistics(chosen, by_menu=by_menu), parameters)
+        return rated_estimate(task, chosen, parameters, (value,), status="converged")
+
+    def count_optimal_sets(self, instance: str) -> int:
+        """How many sets of this instance are exactly as likely as the returned one, itself included."""
+        return count_optimal(*self._row(instance))
+
+    def optimal_sets(self, instance: str, most: int = 1000) -> list[frozenset[str]]:
+        """All most likely sets of one instance, the returned one first; at most `most` of them."""
+        offered = self.estimate_.ballots.offered(instance)
+        found = itertools.islice(optimal_sets(*self._row(instance)), most)
+        return [frozenset(offered[j] for j in members) for members in found]
+
+    def _row(self, instance: str) -> tuple[FloatArray, int, int]:
+        ballots = self.estimate_.ballots
+        if instance not in ballots.instance_index:
+            raise InputError(f"{instance!r} is not an instance of the fitted ballots")
+        one = Task(ballots.select(instances=[instance]), self.estimate_.bounds)
+        return one.margins(self.estimate_.parameters)[0][0], one.shards[0].lower, one.shards[0].upper

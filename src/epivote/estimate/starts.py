@@ -1,0 +1,104 @@
+"""Where the alternation starts: first guesses at every voter's rates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from epivote.data.ballots import Ballots
+from epivote.data.names import FloatArray
+
+DENSE_CELLS = 20_000_000
+NUMBERS_PER_BLOCK = 4_000_000
+
+Rates = tuple[FloatArray, FloatArray]
+
+
+def uniform(ballots: Ballots) -> Rates:
+    """The same rates for everyone, p = .51 and q = .49: every tick counts alike, and hardly."""
+    return np.full(ballots.n_voters, 0.51), np.full(ballots.n_voters, 0.49)
+
+
+def random(ballots: Ballots, rng: np.random.Generator) -> Rates:
+    """P uniform in (.5, 1) and q uniform in (0, .5), for every voter by herself."""
+    edge = 1e-4
+    return rng.uniform(0.5, 1 - edge, ballots.n_voters), rng.uniform(edge, 0.5, ballots.n_voters)
+
+
+def anna_karenina(ballots: Ballots) -> Rates:
+    """Those who answer like others are taken to be reliable (appendix of the paper, Algorithm 2).
+
+    Weights run from 1/(n+1) for the voter farthest from all others to n/(n+1) for the closest; p = 1/2, and q gives
+    that weight. If all are equally far, all get the same weight, 1/2.
+    """
+    weights = anna_karenina_weights(total_distances(ballots))
+    return np.full(ballots.n_voters, 0.5), 0.5 * (1 - np.tanh(weights / 2))
+
+
+def anna_karenina_weights(distances: FloatArray) -> FloatArray:
+    """Weights from every voter's total distance to all others."""
+    n = len(distances)
+    closeness = 1 / np.maximum(distances, 1e-9)
+    low, high = closeness.min(), closeness.max()
+    if high - low <= 1e-12 * high:
+        return np.full(n, 0.5)
+    least, most = 1 / (1 + n), n / (1 + n)
+    weights: FloatArray = least + (most - least) * (closeness - low) / (high - low)
+    return weights
+
+
+def total_distances(ballots: Ballots) -> FloatArray:
+    """Every voter's Jaccard distance to each other voter, added up.
+
+    The distance of a pair is taken over all ticks on the instances that both answered: ticks of only one of them,
+    divided by ticks of either. Two voters who share no instance say nothing about each other: such a pair counts as
+    the voter's mean distance to those she does share instances with (and a voter who shares none gets the crowd's
+    mean). Pairs are worked through in blocks, so memory grows with the number of voters, not with its square.
+    """
+    ticks, answered, sizes = _incidence(ballots)
+    n = ballots.n_voters
+    total, met = np.zeros(n), np.zeros(n)
+    step = max(1, NUMBERS_PER_BLOCK // n)
+    for begin in range(0, n, step):
+        block = slice(begin, min(begin + step, n))
+        both = _dense(ticks[block] @ ticks.T)
+        either = _dense(sizes[block] @ answered.T) + _dense(answered[block] @ sizes.T) - both
+        shared = _dense(answered[block] @ answered.T) > 0
+        shared[np.arange(shared.shape[0]), np.arange(block.start, block.stop)] = False
+        distance = 1 - np.divide(both, either, out=np.ones_like(both), where=either > 0)
+        total[block] = np.where(shared, distance, 0).sum(axis=1)
+        met[block] = shared.sum(axis=1)
+    mean: FloatArray = np.divide(total, met, out=np.full(n, np.nan), where=met > 0)
+    mean[met == 0] = np.nanmean(mean) if np.any(met > 0) else 1.0
+    return mean * (n - 1)
+
+
+def _incidence(ballots: Ballots) -> tuple[Any, Any, Any]:
+    """Voters against ticked cells, against instances answered, and against instances with the number of ticks."""
+    instance, sizes = ballots.ballot_instance, ballots.ballot_sizes
+    voter = ballots.ballot_voter
+    cell = np.repeat(instance, sizes) * ballots.n_alternatives + ballots.approved
+    cells, cell = np.unique(cell, return_inverse=True)
+    shapes = ((ballots.n_voters, len(cells)), (ballots.n_voters, ballots.n_instances))
+    entries = (
+        (np.repeat(voter, sizes), cell, np.ones(len(cell)), shapes[0]),
+        (voter, instance, np.ones(len(voter)), shapes[1]),
+        (voter, instance, sizes, shapes[1]),
+    )
+    if ballots.n_voters * (len(cells) + ballots.n_instances) <= DENSE_CELLS:
+        return tuple(_dense_matrix(*entry) for entry in entries)  # type: ignore[return-value]
+    from scipy.sparse import csr_array
+
+    return tuple(csr_array((value, (row, column)), shape) for row, column, value, shape in entries)
+
+
+def _dense_matrix(row: Any, column: Any, value: Any, shape: tuple[int, int]) -> FloatArray:
+    matrix = np.zeros(shape)
+    matrix[row, column] = value
+    return matrix
+
+
+def _dense(product: Any) -> FloatArray:
+    dense: FloatArray = product if isinstance(product, np.ndarray) else product.toarray()
+    return dense

@@ -1,0 +1,197 @@
+"""Ballots with known truth, drawn from the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from epivote.data.ballots import Ballots
+from epivote.data.bounds import BoundsLike, SizeBounds
+from epivote.data.build import assemble
+from epivote.data.names import BoolArray, FloatArray, IntArray, as_names
+from epivote.data.parameters import Parameters, RateLike, align_rates
+from epivote.data.truths import Truths
+from epivote.errors import BoundsError, InputError
+from epivote.model.sizes import backward_table, next_state
+
+NUMBERS_PER_CHUNK = 1 << 22
+
+
+class Beta(NamedTuple):
+    """Rates drawn from a Beta distribution, one per voter."""
+
+    a: float
+    b: float
+
+
+GOOD_HITS = Beta(6, 3)
+FEW_FALSE_ALARMS = Beta(2, 12)
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """Ballots, the sets behind them, and the rates they were drawn with."""
+
+    ballots: Ballots
+    gold: Truths
+    parameters: Parameters
+
+
+def simulate(
+    *,
+    instances: int,
+    voters: int,
+    alternatives: int | Iterable[str],
+    bounds: BoundsLike,
+    hit_rates: RateLike | Beta = GOOD_HITS,
+    false_alarm_rates: RateLike | Beta = FEW_FALSE_ALARMS,
+    priors: RateLike = 0.5,
+    truths: Truths | None = None,
+    ballots_per_instance: int | None = None,
+    coverage: float = 1.0,
+    spammers: float = 0.0,
+    seed: int | np.random.Generator = 0,
+) -> Simulation:
+    """Truths and ballots drawn from the model; everything needed to check an estimate comes back.
+
+    Sets are drawn with the given priors under the size bounds, or taken from `truths`. Every instance is answered by
+    exactly `ballots_per_instance` voters at random, or by each voter with probability `coverage`. A share `spammers` of
+    the voters tick right and wrong alternatives alike, with a rate uniform between .05 and .6.
+    """
+    rng = np.random.default_rng(seed)
+    names = _names(alternatives)
+    voter_names = tuple(f"v{i}" for i in range(1, voters + 1))
+    if truths is None:
+        tj = align_rates(priors, names, "priors")
+        instance_names = tuple(f"i{z}" for z in range(1, instances + 1))
+        members = draw_sets(tj, SizeBounds.of(bounds), instances, rng)
+        truths = _truths(instance_names, names, members)
+    elif truths.alternatives != names or len(truths) != instances:
+        raise InputError("the given truths must have exactly the stated alternatives and number of instances")
+    else:
+        tj = align_rates(priors, names, "priors")
+        members = np.zeros((instances, len(names)), bool)
+        members[np.repeat(np.arange(instances), truths.sizes), truths.members] = True
+    parameters = _draw_voters(hit_rates, false_alarm_rates, tj, voter_names, spammers, rng)
+    ballot_instance, ballot_voter = _who_answers_what(instances, voters, ballots_per_instance, coverage, rng)
+    approval_ballot, approved = _draw_ticks(members, ballot_instance, ballot_voter, parameters, rng)
+    ballots = assemble(
+        voters=voter_names,
+        instances=truths.instances,
+        alternatives=names,
+        ballot_voter=ballot_voter,
+        ballot_instance=ballot_instance,
+        approval_ballot=approval_ballot,
+        approved=approved,
+    )
+    return Simulation(ballots, truths, parameters)
+
+
+def draw_sets(priors: FloatArray, bounds: SizeBounds, count: int, rng: np.random.Generator) -> BoolArray:
+    """`count` sets from the prior under the bounds, exactly: alternative by alternative, given the size so far."""
+    m = len(priors)
+    upper = m if bounds.upper is None else min(bounds.upper, m)
+    if bounds.lower > m:
+        raise BoundsError(f"{m} alternatives hold no set of at least {bounds.lower}; lower the bound")
+    log_in, log_out = np.log(priors), np.log1p(-priors)
+    table = backward_table(log_in, log_out, bounds.lower, upper)
+    members = np.zeros((count, m), bool)
+    size = np.zeros(count, np.int64)
+    for j in range(m):
+        inside, outside = log_in[j] + next_state(table[j + 1]), log_out[j] + table[j + 1]
+        possible = np.isfinite(inside) | np.isfinite(outside)
+        chance = np.zeros(len(inside))
+        chance[possible] = np.exp(inside[possible] - np.logaddexp(inside, outside)[possible])
+        members[:, j] = rng.random(count) < chance[np.minimum(size, len(chance) - 1)]
+        size += members[:, j]
+    return members
+
+
+def _draw_voters(
+    hit_rates: RateLike | Beta,
+    false_alarm_rates: RateLike | Beta,
+    priors: FloatArray,
+    names: tuple[str, ...],
+    spammers: float,
+    rng: np.random.Generator,
+) -> Parameters:
+    if not 0 <= spammers <= 1:
+        raise InputError(f"spammers={spammers} must be a share between 0 and 1")
+    edge = 1e-4
+    p, q = (
+        np.clip(rng.beta(*rates, len(names)), edge, 1 - edge)
+        if isinstance(rates, Beta)
+        else align_rates(rates, names, what)
+        for rates, what in ((hit_rates, "hit rates"), (false_alarm_rates, "false-alarm rates"))
+    )
+    spam = rng.permutation(len(names))[: round(spammers * len(names))]
+    p, q = p.copy(), q.copy()
+    p[spam] = q[spam] = rng.uniform(0.05, 0.6, len(spam))
+    return Parameters(p, q, priors)
+
+
+def _who_answers_what(
+    instances: int, voters: int, ballots_per_instance: int | None, coverage: float, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    if ballots_per_instance is not None:
+        if not 1 <= ballots_per_instance <= voters:
+            raise InputError(f"ballots_per_instance={ballots_per_instance} must lie between 1 and the {voters} voters")
+        counts = np.full(instances, ballots_per_instance)
+    else:
+        if not 0 < coverage <= 1:
+            raise InputError(f"coverage={coverage} must be a share above 0 and at most 1")
+        counts = rng.binomial(voters, coverage, instances) if coverage < 1 else np.full(instances, voters)
+    most = int(counts.max(initial=1))
+    step = max(1, NUMBERS_PER_CHUNK // (voters if most * most > voters else most))
+    chosen = [_draw_distinct(voters, counts[begin : begin + step], rng) for begin in range(0, instances, step)]
+    return np.repeat(np.arange(instances), counts), np.concatenate(chosen)
+
+
+def _draw_distinct(voters: int, counts: IntArray, rng: np.random.Generator) -> IntArray:
+    """For every row that many distinct voters, ascending: few of many by drawing again, else by shuffling all."""
+    most = int(counts.max())
+    used = np.arange(most) < counts[:, None]
+    if most * most > voters:
+        drawn = np.argsort(rng.random((len(counts), voters)), axis=1)[:, :most]
+        return np.sort(np.where(used, drawn, voters), axis=1)[used]
+    drawn = np.empty((len(counts), most), np.int64)
+    again = np.arange(len(counts))
+    while len(again):
+        fresh = rng.integers(voters, size=(len(again), most))
+        drawn[again] = np.sort(np.where(used[again], fresh, voters + np.arange(most)), axis=1)
+        again = again[np.any(np.diff(drawn[again], axis=1) == 0, axis=1)]
+    return drawn[used]
+
+
+def _draw_ticks(
+    members: BoolArray,
+    ballot_instance: IntArray,
+    ballot_voter: IntArray,
+    parameters: Parameters,
+    rng: np.random.Generator,
+) -> tuple[IntArray, IntArray]:
+    step = max(1, NUMBERS_PER_CHUNK // members.shape[1])
+    ballots, alternatives = [], []
+    for begin in range(0, len(ballot_voter), step):
+        voter = ballot_voter[begin : begin + step]
+        inside = members[ballot_instance[begin : begin + step]]
+        rates = np.where(inside, parameters.hit_rates[voter, None], parameters.false_alarm_rates[voter, None])
+        ballot, alternative = np.nonzero(rng.random(rates.shape) < rates)
+        ballots.append(ballot + begin)
+        alternatives.append(alternative)
+    return np.concatenate(ballots), np.concatenate(alternatives)
+
+
+def _truths(instances: tuple[str, ...], alternatives: tuple[str, ...], members: BoolArray) -> Truths:
+    return Truths(
+        instances, alternatives, np.concatenate([[0], np.cumsum(members.sum(axis=1))]), np.nonzero(members)[1]
+    )
+
+
+def _names(alternatives: int | Iterable[str]) -> tuple[str, ...]:
+    if isinstance(alternatives, int):
+        return tuple(f"a{j}" for j in range(1, alternatives + 1))
+    return as_names(alternatives, "alternative")

@@ -1,0 +1,87 @@
+import numpy as np
+import pytest
+from hypothesis import given
+
+import oracles
+from epivote import Ballots, simulate
+from epivote.estimate import starts
+from strategies import elections
+
+
+@given(elections(max_voters=5, menus=False, per_instance=False))
+def test_distances_are_over_commonly_answered_instances(election):
+    ballots = election.as_ballots()
+    found = dict(zip(ballots.voters, starts.total_distances(ballots), strict=True))
+    means = {}
+    for one in ballots.voters:
+        known = [oracles.jaccard_distance(one, other, election.ballots) for other in ballots.voters if other != one]
+        known = [distance for distance in known if distance is not None]
+        means[one] = sum(known) / len(known) if known else None
+    others = [mean for mean in means.values() if mean is not None]
+    for voter, mean in means.items():
+        if mean is None:
+            mean = sum(others) / len(others) if others else 1.0
+        assert found[voter] == pytest.approx(mean * (ballots.n_voters - 1), abs=1e-9)
+
+
+def test_blocks_and_sparse_products_give_the_same_distances(monkeypatch):
+    ballots = simulate(instances=60, voters=40, alternatives=6, bounds=(1, 3), coverage=0.2, seed=1).ballots
+    dense = starts.total_distances(ballots)
+    monkeypatch.setattr(starts, "NUMBERS_PER_BLOCK", 7 * 40)
+    np.testing.assert_allclose(starts.total_distances(ballots), dense, rtol=1e-12)
+    monkeypatch.setattr(starts, "DENSE_CELLS", 0)
+    np.testing.assert_allclose(starts.total_distances(ballots), dense, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "ballots",
+    [
+        {("v", "z"): {"a"}},
+        {("v", "z"): {"a"}, ("w", "z"): {"b"}},
+        {(v, "z"): {"a"} for v in "uvw"},
+        {("v", "y"): {"a"}, ("w", "z"): {"a"}},
+    ],
+    ids=["one voter", "two voters", "identical voters", "nobody shares an instance"],
+)
+def test_equal_distances_give_equal_weights(ballots):
+    p, q = starts.anna_karenina(Ballots.from_mapping(ballots))
+    assert set(p) == {0.5}
+    assert len(set(q.round(12))) == 1
+    assert np.log(p * (1 - q) / (q * (1 - p))) == pytest.approx(0.5)
+
+
+def test_the_closest_voter_weighs_n_times_the_farthest():
+    crowd = simulate(instances=20, voters=9, alternatives=5, bounds=(1, 2), seed=4)
+    p, q = starts.anna_karenina(crowd.ballots)
+    weights = np.log(p * (1 - q) / (q * (1 - p)))
+    assert weights.max() == pytest.approx(9 / 10)
+    assert weights.max() / weights.min() == pytest.approx(9)
+    assert starts.total_distances(crowd.ballots).argmin() == weights.argmax()
+
+
+def test_a_voter_who_agrees_with_all_others_is_no_division_by_zero():
+    weights = starts.anna_karenina_weights(np.array([0.0, 1.0, 2.0]))
+    assert weights[0] == pytest.approx(0.75)
+    assert np.all(np.isfinite(weights))
+
+
+def test_random_starts_lie_in_the_ranges_of_the_appendix():
+    ballots = simulate(instances=2, voters=500, alternatives=3, bounds=1, seed=0).ballots
+    p, q = starts.random(ballots, np.random.default_rng(0))
+    assert 0.5 < p.min() < 0.51
+    assert 0.99 < p.max() < 1
+    assert 0 < q.min() < 0.01
+    assert 0.49 < q.max() < 0.5
+
+
+@pytest.mark.slow
+def test_twenty_thousand_voters_need_no_square_matrix():
+    import resource
+
+    ballots = simulate(instances=8000, voters=20_000, alternatives=5, bounds=(1, 2), ballots_per_instance=15).ballots
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    distances = starts.total_distances(ballots)
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
+    assert len(distances) == 20_000
+    assert np.isfinite(distances).all()
+    assert grown < 20_000**2 * 8 / 4, "a matrix of all pairs would be 3.2 GB"
