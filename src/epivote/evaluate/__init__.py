@@ -1,0 +1,1 @@
+"""How good: accuracies against gold answers, comparisons between rules, and the quiz's ranking of participants."""
