@@ -1,0 +1,106 @@
+"""epivote: from tick-all-that-apply ballots to the most likely sets of right answers.
+
+>>> from epivote import AMLE, Ballots
+>>> ballots = Ballots.from_mapping({
+...     ("ann", "picture 1"): {"PSG", "Inter"}, ("ann", "picture 2"): {"Real"},
+...     ("bo", "picture 1"): {"PSG"},           ("bo", "picture 2"): {"Real", "PSG"},
+...     ("cy", "picture 1"): {"PSG", "Inter"},  ("cy", "picture 2"): {"Real"},
+... })
+>>> AMLE(bounds=(1, 2)).fit(ballots).truth_
+Truths(picture 1: {Inter, PSG}, picture 2: {Real})
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from epivote.data.ballots import Ballots
+from epivote.data.bounds import SizeBounds
+from epivote.data.estimate import Estimate, Posterior
+from epivote.data.parameters import Parameters
+from epivote.data.truths import Truths
+from epivote.errors import (
+    BallotError,
+    BoundsError,
+    ColumnError,
+    EpivoteError,
+    FileError,
+    InputError,
+    NotFittedError,
+    RateError,
+)
+from epivote.estimate.amle import AMLE
+from epivote.estimate.baselines import Approval, Majority, Modal
+from epivote.estimate.maximum_likelihood import MaximumLikelihood
+from epivote.estimate.task import log_likelihood
+from epivote.evaluate.incentive import rank_participants
+from epivote.evaluate.intervals import Interval, mean_interval, share_interval, wilcoxon
+from epivote.evaluate.metrics import Scores, compare, hamming, harmonic, harmonic_weights, jaccard, score, zero_one
+from epivote.simulate import Beta, Simulation, simulate
+
+if TYPE_CHECKING:
+    from epivote.formats.canonical import (
+        read_ballots,
+        read_menu,
+        read_truths,
+        write_ballots,
+        write_estimate,
+        write_truths,
+    )
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AMLE",
+    "Approval",
+    "BallotError",
+    "Ballots",
+    "Beta",
+    "BoundsError",
+    "ColumnError",
+    "EpivoteError",
+    "Estimate",
+    "FileError",
+    "InputError",
+    "Interval",
+    "Majority",
+    "MaximumLikelihood",
+    "Modal",
+    "NotFittedError",
+    "Parameters",
+    "Posterior",
+    "RateError",
+    "Scores",
+    "Simulation",
+    "SizeBounds",
+    "Truths",
+    "__version__",
+    "compare",
+    "hamming",
+    "harmonic",
+    "harmonic_weights",
+    "jaccard",
+    "log_likelihood",
+    "mean_interval",
+    "rank_participants",
+    "read_ballots",
+    "read_menu",
+    "read_truths",
+    "score",
+    "share_interval",
+    "simulate",
+    "wilcoxon",
+    "write_ballots",
+    "write_estimate",
+    "write_truths",
+    "zero_one",
+]
+
+_FILES = {"read_ballots", "read_menu", "read_truths", "write_ballots", "write_estimate", "write_truths"}
+
+
+def __getattr__(name: str) -> Any:
+    """Readers and writers load Polars, which costs more than everything else together: only when first used."""
+    if name in _FILES:
+        from epivote.formats import canonical
+
+        return getattr(canonical, name)
+    raise AttributeError(f"module 'epivote' has no attribute {name!r}")
