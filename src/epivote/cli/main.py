@@ -1,0 +1,144 @@
+"""The commands."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from epivote.cli import show
+from epivote.data.ballots import Ballots
+from epivote.data.bounds import SizeBounds
+from epivote.errors import EpivoteError, InputError
+from epivote.estimate.amle import AMLE
+from epivote.estimate.base import Estimator
+from epivote.estimate.baselines import Approval, Majority, Modal
+from epivote.evaluate.metrics import score
+from epivote.formats.canonical import read_ballots, read_menu, read_truths, write_estimate
+
+app = typer.Typer(
+    help="From tick-all-that-apply ballots to the most likely sets of right answers.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+
+Method = Literal["amle", "majority", "modal", "approval"]
+METHODS: dict[str, type[AMLE] | type[Majority] | type[Modal] | type[Approval]] = {
+    "amle": AMLE,
+    "majority": Majority,
+    "modal": Modal,
+    "approval": Approval,
+}
+INTERRUPTED = 130
+
+Alternatives = Annotated[
+    str | None, typer.Option(help="All alternatives, joined by |, when not all of them appear in the file.")
+]
+MenuFile = Annotated[
+    Path | None, typer.Option("--menu", help="CSV instance,alternatives: what was offered where, if that differs.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"epivote {version('epivote')}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")
+    ] = False,
+) -> None:
+    """From tick-all-that-apply ballots to the most likely sets of right answers."""
+
+
+@app.command()
+def aggregate(
+    ballots: Annotated[Path, typer.Argument(help="CSV with columns voter,instance,alternatives (joined by |).")],
+    size: Annotated[str, typer.Option(help="How many alternatives are right: 2, 1..2, or 1.. for no upper bound.")],
+    method: Annotated[Method, typer.Option(help="How sets are found.")] = "amle",
+    alternatives: Alternatives = None,
+    menu: MenuFile = None,
+    duplicates: Annotated[
+        Literal["error", "first", "last"], typer.Option(help="Which of two ballots of a voter on an instance counts.")
+    ] = "error",
+    out: Annotated[Path | None, typer.Option(help="Folder for truth.csv, voters.csv, alternatives.csv, ...")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find the most likely set of every instance and the reliability of every voter.
+
+    Example: `epivote aggregate ballots.csv --size 1..2 --out result`
+    """
+    with _one_sentence_per_error():
+        bounds = SizeBounds.parse(size)
+        read = read_ballots(ballots, alternatives=_split(alternatives), menu=menu, duplicates=duplicates)
+        estimator = METHODS[method](bounds)
+        interrupted = _fit(estimator, read)
+        files = [] if out is None else write_estimate(estimator.estimate_, out)
+        if as_json:
+            show.aggregate_json(estimator.estimate_, method)
+        else:
+            show.aggregate_tables(estimator.estimate_, method, ballots, files)
+        if interrupted:
+            raise typer.Exit(INTERRUPTED)
+
+
+@app.command()
+def evaluate(
+    truth: Annotated[Path, typer.Argument(help="CSV instance,alternatives, such as the truth.csv of aggregate.")],
+    gold: Annotated[Path, typer.Argument(help="CSV instance,alternatives with the right sets.")],
+    alternatives: Alternatives = None,
+    menu: MenuFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare estimated sets with right ones.
+
+    Example: `epivote evaluate result/truth.csv gold.csv`
+    """
+    with _one_sentence_per_error():
+        found, right = read_truths(truth), read_truths(gold)
+        names = _split(alternatives) or sorted({*found.alternatives, *right.alternatives})
+        scores = score(found, right, names if menu is None else read_menu(menu))
+        if as_json:
+            show.scores_json(scores)
+        else:
+            guessed = alternatives is None and menu is None
+            show.scores_table(scores, len(found), names if guessed else None)
+
+
+def _fit(estimator: Estimator, ballots: Ballots) -> bool:
+    """Fit; true if it was interrupted after something was reached."""
+    try:
+        estimator.fit(ballots)
+    except KeyboardInterrupt:
+        if estimator._estimate is None:
+            raise
+        return True
+    return False
+
+
+def _split(alternatives: str | None) -> list[str] | None:
+    if alternatives is None:
+        return None
+    names = alternatives.split("|")
+    if "" in names:
+        raise InputError(f"--alternatives {alternatives!r} has an empty name; write them as 'a|b|c'")
+    return names
+
+
+@contextmanager
+def _one_sentence_per_error() -> Iterator[None]:
+    try:
+        yield
+    except EpivoteError as error:
+        print(f"epivote: {error}", file=sys.stderr)
+        raise typer.Exit(1) from None

@@ -1,0 +1,171 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from epivote import AMLE, Truths, __version__, read_ballots, simulate, write_ballots, write_truths
+from epivote.cli import app
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+BIRDS, GOLD = EXAMPLES / "birds.csv", EXAMPLES / "birds-gold.csv"
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_aggregate_prints_sets_and_voters():
+    result = run("aggregate", BIRDS, "--size", "1..2")
+    assert result.exit_code == 0
+    assert "24 voters, 24 instances, 5 alternatives" in result.stdout
+    assert "converged after" in result.stdout
+    assert "picture 24" in result.stdout
+    assert "everything-2" in result.stdout
+    assert "add --out DIR" in result.stdout
+    assert "\x1b" not in result.stdout, "no colours when the output is piped"
+
+
+def test_aggregate_writes_all_files(tmp_path):
+    result = run("aggregate", BIRDS, "--size", "1..2", "--out", tmp_path / "result")
+    assert result.exit_code == 0
+    assert sorted(file.name for file in (tmp_path / "result").iterdir()) == [
+        "alternatives.csv",
+        "inclusion.csv",
+        "truth.csv",
+        "voters.csv",
+    ]
+    assert "Wrote truth.csv, voters.csv, alternatives.csv, inclusion.csv to" in result.stdout
+
+
+@pytest.mark.parametrize("method", ["amle", "majority", "modal", "approval"])
+def test_aggregate_as_json_with_every_method(method):
+    result = run("aggregate", BIRDS, "--size", "1..2", "--method", method, "--json")
+    found = json.loads(result.stdout)
+    assert (found["method"], found["size"], found["status"]) == (method, "1..2", "converged")
+    assert len(found["truth"]) == 24
+    assert all(1 <= len(row["alternatives"]) <= 2 for row in found["truth"])
+    assert (found["truth"][0]["confidence"] is None) == (method != "amle")
+    assert len(found["voters"]) == 24
+    assert len(found["inclusion"]) == (24 * 5 if method == "amle" else 0)
+
+
+def test_json_is_what_the_library_finds():
+    found = json.loads(run("aggregate", BIRDS, "--size", "1..2", "--json").stdout)
+    fitted = AMLE((1, 2)).fit(read_ballots(BIRDS))
+    assert [row["confidence"] for row in found["truth"]] == fitted.confidence_.tolist()
+    assert [row["hit_rate"] for row in found["voters"]] == fitted.parameters_.hit_rates.tolist()
+    assert found["log_likelihood"] == fitted.log_likelihoods_[-1]
+
+
+def test_alternatives_and_menus_can_be_stated(tmp_path):
+    ballots, menu = tmp_path / "ballots.csv", tmp_path / "menu.csv"
+    ballots.write_text("voter,instance,alternatives\nann,q1,a\nbo,q1,a|b\nann,q2,b\nbo,q2,\n")
+    menu.write_text("instance,alternatives\nq1,a|b\nq2,b|c|d\n")
+    found = json.loads(run("aggregate", ballots, "--size", "1", "--alternatives", "a|b|z", "--json").stdout)
+    assert [row["alternative"] for row in found["alternatives"]] == ["a", "b", "z"]
+    found = json.loads(run("aggregate", ballots, "--size", "1", "--menu", menu, "--json").stdout)
+    assert [(row["instance"], row["alternative"]) for row in found["inclusion"]] == [
+        ("q1", "a"),
+        ("q1", "b"),
+        ("q2", "b"),
+        ("q2", "c"),
+        ("q2", "d"),
+    ]
+
+
+def test_evaluate_says_how_many_sets_are_right(tmp_path):
+    run("aggregate", BIRDS, "--size", "1..2", "--out", tmp_path)
+    result = run("evaluate", tmp_path / "truth.csv", GOLD)
+    assert result.exit_code == 0
+    assert "of 24 sets are exactly right" in result.stdout
+    assert "Hamming" in result.stdout
+    found = json.loads(run("evaluate", tmp_path / "truth.csv", GOLD, "--json").stdout)
+    assert found["n_instances"] == 24
+    assert set(found["zero_one"]) == {"mean", "low", "high"}
+
+
+def test_evaluate_counts_alternatives_that_nobody_chose(tmp_path):
+    write_truths(Truths.from_mapping({"q": {"a"}}), tmp_path / "truth.csv")
+    write_truths(Truths.from_mapping({"q": {"b"}}), tmp_path / "gold.csv")
+    files = (tmp_path / "truth.csv", tmp_path / "gold.csv", "--json")
+    assert json.loads(run("evaluate", *files).stdout)["hamming"]["mean"] == 0
+    assert json.loads(run("evaluate", *files, "--alternatives", "a|b|c|d").stdout)["hamming"]["mean"] == 0.5
+    (tmp_path / "menu.csv").write_text("instance,alternatives\nq,a|b|c\n")
+    assert json.loads(run("evaluate", *files, "--menu", tmp_path / "menu.csv").stdout)["hamming"]["mean"] == 1 / 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("aggregate", "nowhere.csv", "--size", "1"), "epivote: there is no file nowhere.csv\n"),
+        (
+            ("aggregate", BIRDS, "--size", "one"),
+            "epivote: 'one' is not a size; write 2, 1..2 or 1.. (no upper bound)\n",
+        ),
+        (("aggregate", BIRDS, "--size", "2..1"), "(2, 1) admit no set"),
+        (("aggregate", BIRDS, "--size", "9"), "instance 'picture 1' offers 5 alternatives"),
+        (("aggregate", BIRDS, "--size", "1", "--alternatives", "wren|robin"), "is not an alternative"),
+        (("aggregate", BIRDS, "--size", "1", "--alternatives", "a||b"), "--alternatives 'a||b' has an empty name"),
+        (("aggregate", BIRDS, "--size", "1", "--out", BIRDS / "x"), "cannot write"),
+        (("evaluate", GOLD, "nowhere.csv"), "there is no file nowhere.csv"),
+    ],
+)
+def test_bad_input_gets_one_sentence_and_exit_code_1(arguments, message):
+    result = run(*arguments)
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+
+
+def test_bad_usage_gets_exit_code_2():
+    assert run("aggregate", BIRDS).exit_code == 2
+    assert run("aggregate", BIRDS, "--size", "1", "--method", "guess").exit_code == 2
+
+
+def test_version_and_help():
+    assert run("--version").stdout == f"epivote {__version__}\n"
+    for command in ("aggregate", "evaluate"):
+        assert command in run("--help").stdout
+        assert f"Example: epivote {command}" in run(command, "--help").stdout
+
+
+def test_markup_in_names_stays_text(tmp_path):
+    path = tmp_path / "odd.csv"
+    path.write_text("voter,instance,alternatives\n[red]ann[/red],[b]q[/b],[i]a[/i]\n")
+    result = run("aggregate", path, "--size", "1")
+    assert "[red]ann[/red]" in result.stdout
+    assert "[b]q[/b]" in result.stdout
+    assert "[i]a[/i]" in result.stdout
+
+
+def test_interrupting_a_long_run_keeps_the_best_so_far(tmp_path):
+    path = tmp_path / "ballots.csv"
+    crowd = simulate(instances=60_000, voters=300, alternatives=30, bounds=(1, 4), ballots_per_instance=4, spammers=0.5)
+    write_ballots(crowd.ballots, path)
+    code = (
+        "import sys; from epivote.estimate import task; old = task.Task.truth_step\n"
+        "def told(self, parameters):\n"
+        "    print('step', file=sys.stderr, flush=True); return old(self, parameters)\n"
+        "task.Task.truth_step = told\n"
+        "from epivote.cli import app; app()"
+    )
+    command = [sys.executable, "-c", code, "aggregate", str(path), "--size", "1..4", "--out", str(tmp_path / "out")]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
+    ) as process:
+        for _ in range(3):
+            process.stderr.readline()
+        time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        output = process.stdout.read()
+    assert process.returncode == 130
+    assert "interrupted after" in output
+    assert "this is the best reached so far" in output
+    assert len((tmp_path / "out" / "truth.csv").read_text().splitlines()) == 60_001

@@ -1,0 +1,61 @@
+"""Imports only point down: cli > formats | estimate | evaluate | simulate > model > data > errors."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent.parent.parent / "src" / "epivote"
+LAYERS = {
+    "errors": 0,
+    "data": 1,
+    "model": 2,
+    "formats": 3,
+    "estimate": 3,
+    "evaluate": 3,
+    "simulate": 3,
+    "cli": 4,
+    "__init__": 5,
+}
+
+
+def package_of(module: str) -> str:
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else "__init__"
+
+
+def imports_of(source: str) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= (
+                {f"{node.module}.{alias.name}" for alias in node.names} if node.module == "epivote" else {node.module}
+            )
+    return {name for name in found if name.split(".")[0] == "epivote"}
+
+
+def upward(package: str, source: str) -> list[str]:
+    """Imports that point up, or sideways to a sibling; a public name such as epivote.Ballots counts as the top."""
+    wrong = []
+    for name in sorted(imports_of(source)):
+        target = package_of(name)
+        level = LAYERS.get(target, LAYERS["__init__"])
+        if target != package and level >= LAYERS[package]:
+            wrong.append(name)
+    return wrong
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_point_down(path):
+    package = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    assert upward(package, path.read_text()) == []
+
+
+def test_the_walk_sees_what_points_up():
+    assert upward("data", "from epivote.model.sizes import size_mass") == ["epivote.model.sizes"]
+    assert upward("data", "def f():\n    import epivote.cli") == ["epivote.cli"]
+    assert upward("estimate", "from epivote.formats.atomic import write_files") == ["epivote.formats.atomic"]
+    assert upward("cli", "from epivote import Ballots") == ["epivote.Ballots"]
+    assert upward("cli", "from epivote.estimate.amle import AMLE") == []

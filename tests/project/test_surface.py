@@ -1,0 +1,49 @@
+import doctest
+import importlib
+import json
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import epivote
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def test_all_is_exact():
+    assert epivote.__all__ == sorted(epivote.__all__)
+    public = {name for name in vars(epivote) if not name.startswith("_")}
+    packages = {module.name for module in pkgutil.iter_modules(epivote.__path__)} - {"simulate"}
+    extra = {"TYPE_CHECKING", "Any"}
+    lazy = {name for name in epivote.__all__ if name not in vars(epivote)}
+    assert public - packages - extra == set(epivote.__all__) - lazy - {"__version__"}
+    for name in epivote.__all__:
+        assert getattr(epivote, name) is not None
+    with pytest.raises(AttributeError, match="module 'epivote' has no attribute 'nothing'"):
+        epivote.nothing  # noqa: B018
+
+
+def test_version_is_the_projects():
+    assert f'version = "{epivote.__version__}"' in (ROOT / "pyproject.toml").read_text()
+    assert f"version: {epivote.__version__}" in (ROOT / "CITATION.cff").read_text()
+    assert f"## {epivote.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_import_and_a_small_fit_load_nothing_heavy():
+    code = (
+        "import sys, json, epivote\n"
+        "ballots = epivote.simulate(instances=15, voters=20, alternatives=5, bounds=(1, 2)).ballots\n"
+        "epivote.AMLE((1, 2)).fit(ballots).confidence_\n"
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    modules = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
+    heavy = {"polars", "narwhals", "scipy", "pandas", "typer", "rich", "numba", "sklearn", "matplotlib"}
+    assert heavy & set(modules) == set()
+
+
+@pytest.mark.parametrize("name", [m.name for m in pkgutil.walk_packages(epivote.__path__, "epivote.")])
+def test_examples_in_docstrings_run(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
