@@ -34,13 +34,13 @@ types: .venv/.installed-dev
 	$(BIN)/mypy
 
 bench: .venv/.installed-dev
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python -m benchmarks.run
 
 reproduce: .venv/.installed-dev
-	$(BIN)/python experiments/table1.py
+	$(BIN)/python -m experiments.table1
 
 docs: .venv/.installed-docs
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 clean:
 	rm -rf .venv build site

@@ -25,7 +25,7 @@ app = typer.Typer(
     help="From tick-all-that-apply ballots to the most likely sets of right answers.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,
 )
 
 Method = Literal["amle", "majority", "modal", "approval"]
@@ -76,7 +76,7 @@ def aggregate(
 ) -> None:
     """Find the most likely set of every instance and the reliability of every voter.
 
-    Example: `epivote aggregate ballots.csv --size 1..2 --out result`
+    Example: epivote aggregate ballots.csv --size 1..2 --out result
     """
     with _one_sentence_per_error():
         bounds = SizeBounds.parse(size)
@@ -102,7 +102,7 @@ def evaluate(
 ) -> None:
     """Compare estimated sets with right ones.
 
-    Example: `epivote evaluate result/truth.csv gold.csv`
+    Example: epivote evaluate result/truth.csv gold.csv
     """
     with _one_sentence_per_error():
         found, right = read_truths(truth), read_truths(gold)

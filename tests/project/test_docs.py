@@ -1,0 +1,53 @@
+"""Everything the documentation shows is run: Python sessions, shell sessions, and the page of the command."""
+
+import doctest
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+SESSIONS = [page for page in PAGES if "```pycon" in page.read_text()]
+
+
+@pytest.mark.parametrize("page", SESSIONS, ids=lambda page: page.name)
+def test_python_sessions_run(page, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    blocks = re.findall(r"```pycon\n(.*?)```", page.read_text(), flags=re.DOTALL)
+    test = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, page.name, str(page), 0)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert runner.run(test).failed == 0
+
+
+def test_the_readmes_shell_session_runs(tmp_path):
+    """Every `$ epivote` line of the README's sessions gives the output that follows it."""
+    blocks = re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+    session = "\n".join(block for block in blocks if "$ epivote" in block)
+    assert session, "the README shows what the command prints"
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for command, shown in re.findall(r"^\$ (epivote .*)\n((?:(?!\$ ).*\n)*)", session, flags=re.MULTILINE):
+        done = subprocess.run(
+            command, shell=True, cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "PATH": path}
+        )
+        printed = [line.strip() for line in done.stdout.splitlines() if line.strip()]
+        for expected in (line.strip() for line in shown.splitlines()):
+            assert expected in ("", "...") or expected in printed, f"{command} does not print {expected!r}"
+
+
+def test_the_page_of_the_command_is_what_the_command_says():
+    spec = importlib.util.spec_from_file_location("make_cli_page", ROOT / "docs" / "make_cli_page.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    stale = "docs/cli.md is out of date; run: python docs/make_cli_page.py"
+    assert module.PAGE.read_text().split() == module.page().split(), stale
+
+
+def test_docs_name_no_path_of_this_machine():
+    for page in PAGES:
+        assert str(ROOT) not in page.read_text()
