@@ -203,6 +203,15 @@ def test_a_name_that_cannot_be_written_is_refused_before_anything_is(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_whoever_has_the_old_file_open_still_sees_it_whole(tmp_path):
+    path = tmp_path / "truth.csv"
+    path.write_text("old")
+    with path.open() as reader:
+        write_files({path: lambda new: new.write_text("new and longer")})
+        assert reader.read() == "old"
+    assert path.read_text() == "new and longer"
+
+
 def test_a_failing_writer_leaves_the_old_files_and_nothing_else(tmp_path):
     (tmp_path / "one").write_text("old")
 
