@@ -1,5 +1,7 @@
 """epivote: from tick-all-that-apply ballots to the most likely sets of right answers.
 
+Examples
+--------
 >>> from epivote import AMLE, Ballots
 >>> ballots = Ballots.from_mapping({
 ...     ("ann", "picture 1"): {"PSG", "Inter"}, ("ann", "picture 2"): {"Real"},

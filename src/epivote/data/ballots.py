@@ -85,6 +85,8 @@ class Ballots:
 
         Without `alternatives` they are all that were ever ticked or offered, in alphabetical order.
 
+        Examples
+        --------
         >>> Ballots.from_mapping({("ann", "q1"): {"a", "b"}, ("bo", "q1"): set()})
         Ballots(2 voters, 1 instance, 2 alternatives, 2 ballots (1 empty), 2 approvals, 100% answered)
         """

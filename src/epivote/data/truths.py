@@ -17,6 +17,8 @@ class Truths(Mapping[str, frozenset[str]]):
 
     `members[start[z] : start[z + 1]]` are the alternatives in the set of instance z, ascending.
 
+    Examples
+    --------
     >>> gold = Truths.from_mapping({"q1": {"a", "b"}, "q2": set()})
     >>> sorted(gold["q1"]), len(gold["q2"])
     (['a', 'b'], 0)

@@ -23,6 +23,8 @@ class MaximumLikelihood(RatedEstimator):
 
     Each rate is one number for all, a mapping by name, or a row in the order of `ballots.voters` (`.alternatives`).
 
+    Examples
+    --------
     >>> ballots = Ballots.from_mapping({("ann", "q1"): {"a"}, ("bo", "q1"): {"a", "b"}})
     >>> MaximumLikelihood(hit_rates=0.8, false_alarm_rates=0.3, bounds=1).fit_predict(ballots)
     Truths(q1: {a})
