@@ -31,8 +31,9 @@ from epivote.errors import (
 )
 from epivote.estimate.amle import AMLE
 from epivote.estimate.baselines import Approval, Majority, Modal
+from epivote.estimate.em import EM
 from epivote.estimate.maximum_likelihood import MaximumLikelihood
-from epivote.estimate.task import log_likelihood
+from epivote.estimate.task import log_likelihood, marginal_log_likelihood
 from epivote.evaluate.incentive import rank_participants
 from epivote.evaluate.intervals import Interval, mean_interval, share_interval, wilcoxon
 from epivote.evaluate.metrics import Scores, compare, hamming, harmonic, harmonic_weights, jaccard, score, zero_one
@@ -52,6 +53,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AMLE",
+    "EM",
     "Approval",
     "BallotError",
     "Ballots",
@@ -81,6 +83,7 @@ __all__ = [
     "harmonic_weights",
     "jaccard",
     "log_likelihood",
+    "marginal_log_likelihood",
     "mean_interval",
     "rank_participants",
     "read_ballots",

@@ -16,7 +16,9 @@ from epivote import (
     simulate,
 )
 from epivote.estimate import amle as amle_module
+from epivote.estimate.maximise import maximise, prior_kind
 from epivote.estimate.task import Task
+from epivote.model.pseudo import PseudoCounts
 from strategies import elections
 
 FLOOR = 1e-4
@@ -45,8 +47,9 @@ def test_no_step_ever_lowers_the_likelihood(priors, menus, data):
     ballots = election.as_ballots()
     estimator = AMLE(election.size_bounds, start, prior_update, priors=priors)
     task = Task(ballots, election.size_bounds)
-    kind = estimator._prior_kind(ballots)
-    parameters = next(estimator._starts(ballots))
+    kind = prior_kind(priors, ballots)
+    parameters = next(estimator._starts(ballots, None, None))
+    nothing = PseudoCounts.none(ballots.n_voters)
     truths = None
     for _ in range(5):
         if kind == "shared":
@@ -62,7 +65,7 @@ def test_no_step_ever_lowers_the_likelihood(priors, menus, data):
         truths = task.truths(chosen)
         before = oracle_value(election, ballots, truths, parameters)
         by_menu = kind != "shared" and ballots.menu is not None
-        following = estimator._maximise(task.statistics(chosen, by_menu=by_menu), parameters, kind)
+        following = maximise(task.statistics(chosen, by_menu=by_menu), parameters, kind, FLOOR, nothing, prior_update)
         voters_only = Parameters(following.hit_rates, following.false_alarm_rates, parameters.priors)
         between = oracle_value(election, ballots, truths, voters_only)
         after = oracle_value(election, ballots, truths, following)
@@ -123,7 +126,7 @@ def test_any_sharding_gives_the_same_result_to_the_last_bit(election, cells):
     ballots = election.as_ballots()
     whole = AMLE(election.size_bounds).fit(ballots)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(amle_module, "Task", lambda ballots, bounds: Task(ballots, bounds, cells))
+        patch.setattr(amle_module, "Task", lambda ballots, bounds, gold: Task(ballots, bounds, gold, cells))
         cut = AMLE(election.size_bounds).fit(ballots)
     assert cut.truth_ == whole.truth_
     assert cut.parameters_ == whole.parameters_
@@ -264,7 +267,7 @@ def test_differing_menus_share_the_prior_by_default():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"start": "anna"}, "start='anna' is not one of 'anna_karenina', 'uniform', 'random', nor Parameters"),
+        ({"start": "anna"}, "start='anna' is not one of 'anna_karenina', 'uniform', 'random', 'soft', nor Parameters"),
         ({"prior_update": "printed"}, "prior_update='printed' is not one of 'mle', 'solved', 'published'"),
         ({"priors": "flat"}, "priors='flat' is not 'auto', 'individual', 'shared' nor rates to keep"),
         ({"n_starts": 0}, "n_starts=0 and max_iterations=100 must be at least 1"),

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 import oracles
 from epivote.estimate.task import Task
+from epivote.model import posterior
 from epivote.model.posterior import log_partition_and_inclusion
 from strategies import elections
 
@@ -15,7 +16,7 @@ def test_posterior_equals_enumeration(election):
     task = Task(ballots, election.size_bounds)
     parameters = election.parameters(ballots)
     chosen = task.truth_step(parameters)
-    posterior = task.posterior(parameters, chosen)
+    found = task.posterior(parameters, chosen)
     truths = task.truths(chosen)
     for z, name in enumerate(ballots.instances):
         exact = oracles.posterior(
@@ -28,8 +29,8 @@ def test_posterior_equals_enumeration(election):
             *election.bounds[name],
         )
         (mine,) = [probability for members, probability in exact if members == truths[name]]
-        assert posterior.set_probabilities[z] == pytest.approx(mine, abs=1e-10)
-        inside = posterior.inclusion[task.cell_start[z] : task.cell_start[z + 1]]
+        assert found.set_probabilities[z] == pytest.approx(mine, abs=1e-10)
+        inside = found.inclusion[task.cell_start[z] : task.cell_start[z + 1]]
         for c, alternative in enumerate(ballots.offered(name)):
             expected = sum(probability for members, probability in exact if alternative in members)
             assert inside[c] == pytest.approx(expected, abs=1e-10)
@@ -51,3 +52,13 @@ def test_ten_thousand_alternatives():
     _, inclusion = log_partition_and_inclusion(margins, 1, 50)
     assert np.isfinite(inclusion).all()
     assert inclusion.sum(axis=1) == pytest.approx([50, 50], abs=0.1), "thousands of candidates fill the upper bound"
+
+
+@given(st.lists(st.floats(-30, 30), min_size=2, max_size=8), st.data())
+def test_plain_numbers_and_logarithms_agree(margins, data):
+    lower = data.draw(st.integers(0, len(margins)))
+    upper = data.draw(st.integers(lower, len(margins)))
+    column = np.array(margins)[:, None]
+    plain, logs = posterior._plain_sweeps(column, lower, upper), posterior._log_sweeps(column, lower, upper)
+    np.testing.assert_allclose(plain[0], logs[0], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(plain[1], logs[1], rtol=1e-10, atol=1e-13)

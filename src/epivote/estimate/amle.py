@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -10,20 +11,19 @@ import numpy as np
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.estimate import Estimate, Status
-from epivote.data.names import FloatArray, listing
-from epivote.data.parameters import Parameters, RateLike, align_rates
+from epivote.data.names import listing
+from epivote.data.parameters import Parameters, align_rates
 from epivote.errors import InputError, RateError
 from epivote.estimate import starts
 from epivote.estimate.base import RatedEstimator, rated_estimate
-from epivote.estimate.task import Task
+from epivote.estimate.em import EM
+from epivote.estimate.history import History, believed
+from epivote.estimate.maximise import PriorKind, Priors, PriorUpdate, check_floor, check_update, maximise, prior_kind
+from epivote.estimate.task import Gold, Task
 from epivote.model.likelihood import log_likelihood_of
-from epivote.model.priors import menu_step, prior_sweep, published_sweep, shared_prior, solved_priors
-from epivote.model.statistics import Statistics
-from epivote.model.voters import voter_step
+from epivote.model.pseudo import PseudoCounts
 
-Start = Literal["anna_karenina", "uniform", "random"]
-PriorUpdate = Literal["mle", "solved", "published"]
-PriorKind = Literal["individual", "shared", "fixed"]
+Start = Literal["anna_karenina", "uniform", "random", "soft"]
 
 
 class AMLE(RatedEstimator):
@@ -34,7 +34,8 @@ class AMLE(RatedEstimator):
     bounds
         Size of the true sets: `2`, `(1, 2)`, `(1, None)`, `"1..2"` or `SizeBounds`. `(0, None)` is the paper's AMLE_f.
     start
-        First guess at the voters' rates: `"anna_karenina"`, `"uniform"`, `"random"`, or `Parameters`.
+        First guess at the voters' rates: `"anna_karenina"`, `"uniform"`, `"random"`, `"soft"` (what `EM` finds), or
+        `Parameters`.
     prior_update
         `"mle"`: one sweep of the corrected Proposition 2 per iteration; `"solved"`: swept until nothing moves;
         `"published"`: the formula as printed, which can lower the likelihood.
@@ -58,7 +59,7 @@ class AMLE(RatedEstimator):
         start: Start | Parameters = "anna_karenina",
         prior_update: PriorUpdate = "mle",
         *,
-        priors: Literal["auto", "individual", "shared"] | RateLike = "auto",
+        priors: Priors = "auto",
         n_starts: int = 1,
         tolerance: float = 1e-5,
         max_iterations: int = 100,
@@ -75,21 +76,22 @@ class AMLE(RatedEstimator):
         self.floor = floor
         self.seed = seed
 
-    def _run(self, ballots: Ballots) -> Estimate:
+    def _run(self, ballots: Ballots, gold: Gold | None, history: History | None) -> Estimate:
         self._check()
-        task = Task(ballots, SizeBounds.of(self.bounds))
-        kind = self._prior_kind(ballots)
+        task = Task(ballots, SizeBounds.of(self.bounds), gold)
+        kind = prior_kind(self.priors, ballots)
+        known = believed(history, ballots)
         best: Estimate | None = None
-        for parameters in self._starts(ballots):
-            found = self._alternate(task, parameters, kind)
+        for parameters in self._starts(ballots, gold, history):
+            found = self._alternate(task, parameters, kind, known)
             if best is None or found.log_likelihoods[-1] > best.log_likelihoods[-1]:
                 best = found
             if found.status == "interrupted":
-                return best if best is found else _relabelled(best)
+                return replace(best, status="interrupted")
         assert best is not None
         return best
 
-    def _alternate(self, task: Task, parameters: Parameters, kind: PriorKind) -> Estimate:
+    def _alternate(self, task: Task, parameters: Parameters, kind: PriorKind, known: PseudoCounts) -> Estimate:
         """Algorithm 1 from one start."""
         by_menu = kind != "shared" and task.ballots.menu is not None
         status: Status = "iteration limit"
@@ -99,10 +101,10 @@ class AMLE(RatedEstimator):
             for _ in range(self.max_iterations):
                 chosen = task.truth_step(parameters)
                 statistics = task.statistics(chosen, by_menu=by_menu)
-                following = self._maximise(statistics, parameters, kind)
+                following = maximise(statistics, parameters, kind, self.floor, known, self.prior_update)
                 change = following.distance(parameters)
                 parameters = following
-                history = (*history, log_likelihood_of(statistics, parameters))
+                history = (*history, log_likelihood_of(statistics, parameters) + known.log_density(parameters))
                 reached = chosen, parameters, history
                 if change <= self.tolerance:
                     status = "converged"
@@ -114,24 +116,7 @@ class AMLE(RatedEstimator):
         assert reached is not None
         return rated_estimate(task, *reached, status=status)
 
-    def _maximise(self, statistics: Statistics, parameters: Parameters, kind: PriorKind) -> Parameters:
-        """Propositions 3 and 2: the most likely rates and priors given the sets."""
-        hit_rates, false_alarm_rates = voter_step(statistics, parameters, self.floor)
-        return Parameters(hit_rates, false_alarm_rates, self._prior_step(statistics, parameters.priors, kind))
-
-    def _prior_step(self, statistics: Statistics, priors: FloatArray, kind: PriorKind) -> FloatArray:
-        if kind == "fixed":
-            return priors
-        if kind == "shared":
-            return np.full_like(priors, shared_prior(statistics, self.floor))
-        if self.prior_update == "published":
-            return published_sweep(statistics, priors, self.floor)
-        if self.prior_update == "solved":
-            return solved_priors(statistics, priors, self.floor)
-        step = menu_step if any(group.menu for group in statistics.groups) else prior_sweep
-        return step(statistics, priors, self.floor)
-
-    def _starts(self, ballots: Ballots) -> Iterator[Parameters]:
+    def _starts(self, ballots: Ballots, gold: Gold | None, history: History | None) -> Iterator[Parameters]:
         rng = np.random.default_rng(self.seed)
         if isinstance(self.start, Parameters):
             yield self._given_start(self.start, ballots)
@@ -139,6 +124,8 @@ class AMLE(RatedEstimator):
             yield self._with_priors(starts.anna_karenina(ballots), ballots)
         elif self.start == "uniform":
             yield self._with_priors(starts.uniform(ballots), ballots)
+        elif self.start == "soft":
+            yield EM(self.bounds, priors=self.priors, floor=self.floor).fit(ballots, gold, history).parameters_
         else:
             yield self._with_priors(starts.random(ballots, rng), ballots)
         for _ in range(self.n_starts - 1):
@@ -159,31 +146,10 @@ class AMLE(RatedEstimator):
         hit_rates, false_alarm_rates = (np.clip(rate, self.floor, 1 - self.floor) for rate in rates)
         return Parameters(hit_rates, false_alarm_rates, align_rates(priors, ballots.alternatives, "priors"))
 
-    def _prior_kind(self, ballots: Ballots) -> PriorKind:
-        if not isinstance(self.priors, str):
-            return "fixed"
-        if ballots.n_instances == 1:
-            if self.priors == "auto":
-                return "fixed"
-            raise InputError("one instance cannot teach priors; leave priors='auto' or give them, say priors=0.3")
-        if self.priors == "auto":
-            return "individual" if ballots.menu is None else "shared"
-        return "shared" if self.priors == "shared" else "individual"
-
     def _check(self) -> None:
         if isinstance(self.start, str) and self.start not in get_args(Start):
             raise InputError(f"start={self.start!r} is not one of {listing(get_args(Start))}, nor Parameters")
-        if self.prior_update not in get_args(PriorUpdate):
-            raise InputError(f"prior_update={self.prior_update!r} is not one of {listing(get_args(PriorUpdate))}")
-        if isinstance(self.priors, str) and self.priors not in ("auto", "individual", "shared"):
-            raise InputError(f"priors={self.priors!r} is not 'auto', 'individual', 'shared' nor rates to keep")
+        check_update(self.prior_update)
+        check_floor(self.floor)
         if self.n_starts < 1 or self.max_iterations < 1:
             raise InputError(f"n_starts={self.n_starts} and max_iterations={self.max_iterations} must be at least 1")
-        if not 0 < self.floor < 0.5:
-            raise InputError(f"floor={self.floor} must lie strictly between 0 and 0.5")
-
-
-def _relabelled(estimate: Estimate) -> Estimate:
-    from dataclasses import replace
-
-    return replace(estimate, status="interrupted")

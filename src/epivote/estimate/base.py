@@ -13,7 +13,8 @@ from epivote.data.names import FloatArray, suggestion
 from epivote.data.parameters import Parameters
 from epivote.data.truths import Truths
 from epivote.errors import InputError, NotFittedError
-from epivote.estimate.task import Chosen, Task
+from epivote.estimate.history import History
+from epivote.estimate.task import Chosen, Gold, Task
 
 
 class Estimator(ABC):
@@ -22,23 +23,25 @@ class Estimator(ABC):
     _estimate: Estimate | None = None
     _frame_kind: Any = "polars"
 
-    def fit(self, ballots: Ballots | Any) -> Self:
+    def fit(self, ballots: Ballots | Any, gold: Gold | None = None, history: History | None = None) -> Self:
         """Estimate from ballots, or from a dataframe with one ballot per row (`Ballots.from_frame`).
 
+        `gold` gives the right sets of some instances: they are kept as they are and teach voters and priors.
+        `history` gives earlier counts of some voters, as `voter_history_` returns them.
         If it is interrupted (KeyboardInterrupt), what was reached so far is kept in `estimate_`, labelled so.
         """
         ballots = self._as_ballots(ballots)
-        self._estimate = self._run(ballots)
+        self._estimate = self._run(ballots, gold, history)
         if self._estimate.status == "interrupted":
             raise KeyboardInterrupt
         return self
 
-    def fit_predict(self, ballots: Ballots | Any) -> Truths:
+    def fit_predict(self, ballots: Ballots | Any, gold: Gold | None = None, history: History | None = None) -> Truths:
         """The estimated sets."""
-        return self.fit(ballots).truth_
+        return self.fit(ballots, gold, history).truth_
 
     @abstractmethod
-    def _run(self, ballots: Ballots) -> Estimate:
+    def _run(self, ballots: Ballots, gold: Gold | None, history: History | None) -> Estimate:
         """The work of `fit`."""
 
     def _as_ballots(self, ballots: Ballots | Any) -> Ballots:

@@ -16,7 +16,8 @@ from epivote.data.names import BoolArray, FloatArray, IntArray
 from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
 from epivote.estimate.base import Estimator
-from epivote.estimate.task import Task
+from epivote.estimate.history import History, refuse_history
+from epivote.estimate.task import Gold, Task
 from epivote.model.choose import choose
 from epivote.model.voters import voter_step
 
@@ -29,10 +30,11 @@ class Baseline(Estimator):
     def __init__(self, bounds: BoundsLike | None = None) -> None:
         self.bounds = bounds
 
-    def _run(self, ballots: Ballots) -> Estimate:
+    def _run(self, ballots: Ballots, gold: Gold | None, history: History | None) -> Estimate:
         bounds = SizeBounds(0, None) if self.bounds is None else SizeBounds.of(self.bounds)
-        task = Task(ballots, bounds)
-        chosen = [self._rule(shard) for shard in task.shards]
+        refuse_history(self, history)
+        task = Task(ballots, bounds, gold)
+        chosen = task.with_gold([self._rule(shard) for shard in task.shards])
         statistics = task.statistics(chosen)
         unknown = Parameters(
             np.full(ballots.n_voters, 0.5), np.full(ballots.n_voters, 0.5), np.full(ballots.n_alternatives, 0.5)

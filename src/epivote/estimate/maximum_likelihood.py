@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 
-import numpy as np
-
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.estimate import Estimate
@@ -13,7 +11,8 @@ from epivote.data.names import FloatArray
 from epivote.data.parameters import Parameters, RateLike, align_rates
 from epivote.errors import InputError
 from epivote.estimate.base import RatedEstimator, rated_estimate
-from epivote.estimate.task import Task
+from epivote.estimate.history import History, refuse_history
+from epivote.estimate.task import Gold, Task, priors_differ
 from epivote.model.choose import count_optimal, optimal_sets
 from epivote.model.likelihood import log_likelihood_of
 
@@ -42,16 +41,16 @@ class MaximumLikelihood(RatedEstimator):
         self.priors = priors
         self.bounds = bounds
 
-    def _run(self, ballots: Ballots) -> Estimate:
+    def _run(self, ballots: Ballots, gold: Gold | None, history: History | None) -> Estimate:
         parameters = Parameters(
             align_rates(self.hit_rates, ballots.voters, "hit rates"),
             align_rates(self.false_alarm_rates, ballots.voters, "false-alarm rates"),
             align_rates(self.priors, ballots.alternatives, "priors"),
         )
-        task = Task(ballots, SizeBounds.of(self.bounds))
+        refuse_history(self, history)
+        task = Task(ballots, SizeBounds.of(self.bounds), gold)
         chosen = task.truth_step(parameters)
-        by_menu = bool(np.any(parameters.priors != parameters.priors[0]))
-        value = log_likelihood_of(task.statistics(chosen, by_menu=by_menu), parameters)
+        value = log_likelihood_of(task.statistics(chosen, by_menu=priors_differ(parameters)), parameters)
         return rated_estimate(task, chosen, parameters, (value,), status="converged")
 
     def count_optimal_sets(self, instance: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, reduce
 from operator import add
 
@@ -11,109 +11,185 @@ import numpy as np
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.estimate import Posterior
-from epivote.data.names import BoolArray, FloatArray, IntArray
+from epivote.data.names import BoolArray, FloatArray, IntArray, listing
 from epivote.data.parameters import Parameters
 from epivote.data.shards import CELLS_PER_SHARD, Shard, make_shards
 from epivote.data.truths import Truths
-from epivote.errors import InputError
+from epivote.errors import BoundsError, InputError
 from epivote.model.choose import choose
-from epivote.model.likelihood import log_likelihood_of
+from epivote.model.likelihood import log_likelihood_of, marginal_log_likelihood_of
 from epivote.model.margins import margins
 from epivote.model.posterior import log_partition_and_inclusion, set_probabilities
 from epivote.model.statistics import Statistics, count
 
 Chosen = Sequence[BoolArray]
-"""Membership in the sets, one table of cells per shard."""
+"""Membership in the sets: one table of cells per shard."""
+Gold = Mapping[str, Iterable[str]]
 
 
 class Task:
-    """Ballots, bounds, and their shards."""
+    """Ballots, bounds, and their shards; gold sets stay as given through every step."""
 
-    def __init__(self, ballots: Ballots, bounds: SizeBounds, cells_per_shard: int = CELLS_PER_SHARD) -> None:
+    def __init__(
+        self, ballots: Ballots, bounds: SizeBounds, gold: Gold | None = None, cells_per_shard: int = CELLS_PER_SHARD
+    ) -> None:
         self.ballots = ballots
         self.bounds = bounds
         self.shards = make_shards(ballots, bounds, cells_per_shard)
+        self.gold = {name: frozenset(gold[name]) for name in ballots.instances if name in gold} if gold else {}
+        self._known: list[_Known | None] = self._known_rows(gold) if gold else [None] * len(self.shards)
+
+    # The steps
 
     def margins(self, parameters: Parameters) -> list[FloatArray]:
         """Log-odds of every cell, shard by shard."""
         return [margins(shard, parameters) for shard in self.shards]
 
-    def truth_step(self, parameters: Parameters) -> Chosen:
+    def truth_step(self, parameters: Parameters) -> list[BoolArray]:
         """The most likely set of every instance (Theorem 1)."""
-        return [choose(margins(shard, parameters), shard.lower, shard.upper) for shard in self.shards]
+        return self.with_gold([choose(margins(shard, parameters), shard.lower, shard.upper) for shard in self.shards])
 
-    def statistics(self, chosen: Chosen, *, by_menu: bool = False) -> Statistics:
-        """What the sets say about voters and alternatives."""
+    def with_gold(self, chosen: list[BoolArray]) -> list[BoolArray]:
+        """The same sets, with the gold ones put in their place."""
+        for sets, known in zip(chosen, self._known, strict=True):
+            if known is not None:
+                sets[known.rows] = known.sets
+        return chosen
+
+    def expectation(self, parameters: Parameters) -> tuple[list[FloatArray], float]:
+        """Probability of every cell to be right, and the sum of all log-partitions (EM's first half)."""
+        membership, total = [], 0.0
+        for shard, known in zip(self.shards, self._known, strict=True):
+            log_odds = margins(shard, parameters)
+            log_partition, inside = log_partition_and_inclusion(log_odds, shard.lower, shard.upper)
+            if known is not None:
+                inside[known.rows] = known.sets
+                log_partition[known.rows] = np.where(known.sets, log_odds[known.rows], 0.0).sum(axis=1)
+            membership.append(inside)
+            total += float(log_partition.sum())
+        return membership, total
+
+    def statistics(self, membership: Sequence[BoolArray | FloatArray], *, by_menu: bool = False) -> Statistics:
+        """What membership in the sets, certain or probable, says about voters and alternatives."""
         n, m = self.ballots.n_voters, self.ballots.n_alternatives
-        parts = [count(shard, sets, n, m, by_menu=by_menu) for shard, sets in zip(self.shards, chosen, strict=True)]
+        parts = [count(shard, sets, n, m, by_menu=by_menu) for shard, sets in zip(self.shards, membership, strict=True)]
         return reduce(add, parts)
 
     def posterior(self, parameters: Parameters, chosen: Chosen) -> Posterior:
-        """How probable every member and every returned set is."""
-        inclusion = np.empty(int(self.ballots.menu_sizes.sum()))
+        """How probable every member and every returned set is; a gold set is certain."""
+        inclusion = np.empty(int(self.cell_start[-1]))
         probabilities = np.empty(self.ballots.n_instances)
-        for shard, sets in zip(self.shards, chosen, strict=True):
+        for shard, sets, known in zip(self.shards, chosen, self._known, strict=True):
             log_odds = margins(shard, parameters)
             log_partition, inside = log_partition_and_inclusion(log_odds, shard.lower, shard.upper)
-            probabilities[shard.instances] = set_probabilities(log_odds, sets, log_partition)
-            inclusion[self.cell_start[shard.instances][:, None] + np.arange(shard.width)] = inside
+            probability = set_probabilities(log_odds, sets, log_partition)
+            if known is not None:
+                inside[known.rows] = known.sets
+                probability[known.rows] = 1.0
+            probabilities[shard.instances] = probability
+            inclusion[self._cells(shard)] = inside
         return Posterior(inclusion, probabilities)
+
+    # Between tables of cells and truths
 
     @cached_property
     def cell_start(self) -> IntArray:
         """Where the cells of every instance begin when all are laid out one after the other."""
         return np.concatenate([[0], np.cumsum(self.ballots.menu_sizes, dtype=np.int64)])
 
-    # Between tables of cells and truths
-
     def truths(self, chosen: Chosen) -> Truths:
         """The sets as truths."""
-        rows = [shard.instances[np.nonzero(sets)[0]] for shard, sets in zip(self.shards, chosen, strict=True)]
-        members = [_members(shard, sets) for shard, sets in zip(self.shards, chosen, strict=True)]
-        instance, alternative = np.concatenate(rows), np.concatenate(members)
+        pairs = list(zip(self.shards, chosen, strict=True))
+        instance = np.concatenate([shard.instances[np.nonzero(sets)[0]] for shard, sets in pairs])
+        members = [np.nonzero(sets)[1] if shard.offered is None else shard.offered[sets] for shard, sets in pairs]
         order = np.argsort(instance, kind="stable")
         sizes = np.bincount(instance, minlength=self.ballots.n_instances)
         return Truths(
             self.ballots.instances,
             self.ballots.alternatives,
             np.concatenate([[0], np.cumsum(sizes)]),
-            alternative[order],
+            np.concatenate(members)[order],
         )
 
-    def chosen(self, truths: Truths) -> Chosen:
-        """Truths of all instances as tables of cells."""
-        number = {name: j for j, name in enumerate(self.ballots.alternatives)}
-        cell_of: dict[tuple[int, int], int] = {}
+    def chosen(self, sets: Gold) -> list[BoolArray]:
+        """Sets by instance as tables of cells; instances without one are left empty."""
         flat = np.zeros(int(self.cell_start[-1]), bool)
+        column = {name: c for c, name in enumerate(self.ballots.alternatives)}
         for z, instance in enumerate(self.ballots.instances):
-            if instance not in truths.instance_index:
-                raise InputError(f"instance {instance!r} has ballots but no set; give a set for every instance")
-            offered = self.ballots.offered(instance)
-            if self.ballots.menu is not None:
-                cell_of = {(z, number[name]): c for c, name in enumerate(offered)}
-            for name in truths[instance]:
-                j = number.get(name, -1)
-                c = cell_of.get((z, j), -1) if self.ballots.menu is not None else j
-                if c < 0:
-                    raise InputError(f"the set of {instance!r} has {name!r}, which is not offered there")
-                flat[self.cell_start[z] + c] = True
-        return [flat[self.cell_start[shard.instances][:, None] + np.arange(shard.width)] for shard in self.shards]
+            if instance in sets:
+                if self.ballots.menu is not None:
+                    column = {name: c for c, name in enumerate(self.ballots.offered(instance))}
+                for name in sets[instance]:
+                    if name not in column:
+                        raise InputError(
+                            f"the set of instance {instance!r} has {name!r}, which is not offered there "
+                            f"({listing(list(column))})"
+                        )
+                    flat[self.cell_start[z] + column[name]] = True
+        return [flat[self._cells(shard)] for shard in self.shards]
+
+    def _cells(self, shard: Shard) -> IntArray:
+        cells: IntArray = self.cell_start[shard.instances][:, None] + np.arange(shard.width)
+        return cells
+
+    def _known_rows(self, gold: Gold) -> list[_Known | None]:
+        if not self.gold:
+            raise InputError(
+                f"none of the {len(gold):,} gold instances has a ballot; the gold ones are {listing(list(gold), 3)}, "
+                f"the ballots' {listing(self.ballots.instances, 3)}"
+            )
+        is_gold = np.array([name in self.gold for name in self.ballots.instances])
+        known: list[_Known | None] = []
+        for shard, sets in zip(self.shards, self.chosen(self.gold), strict=True):
+            rows = np.flatnonzero(is_gold[shard.instances])
+            sizes = sets[rows].sum(axis=1)
+            outside = rows[(sizes < shard.lower) | (sizes > shard.upper)]
+            if len(outside):
+                name = self.ballots.instances[shard.instances[outside[0]]]
+                raise BoundsError(
+                    f"the gold set of instance {name!r} has {len(self.gold[name])} alternatives, outside the size "
+                    f"bounds {shard.lower}..{shard.upper}; correct it or widen the bounds"
+                )
+            known.append(_Known(rows, sets[rows]) if len(rows) else None)
+        return known
 
 
-def _members(shard: Shard, sets: BoolArray) -> IntArray:
-    return np.nonzero(sets)[1] if shard.offered is None else shard.offered[sets]
+class _Known:
+    """Rows of a shard whose sets are gold."""
+
+    def __init__(self, rows: IntArray, sets: BoolArray) -> None:
+        self.rows = rows
+        self.sets = sets
 
 
 def log_likelihood(ballots: Ballots, truths: Truths, parameters: Parameters, bounds: BoundsLike) -> float:
-    """Ln of the probability of these sets and these ballots under the model; -inf if a set breaks the bounds.
+    """Logarithm of the probability of these sets and these ballots under the model; -inf if a set breaks the bounds.
 
-    The one objective: AMLE raises it at every step.
+    AMLE raises it at every step.
     """
     task = Task(ballots, SizeBounds.of(bounds))
+    for instance in ballots.instances:
+        if instance not in truths.instance_index:
+            raise InputError(f"instance {instance!r} has ballots but no set; give a set for every instance")
     chosen = task.chosen(truths)
     for shard, sets in zip(task.shards, chosen, strict=True):
         sizes = sets.sum(axis=1)
         if np.any((sizes < shard.lower) | (sizes > shard.upper)):
             return -np.inf
-    by_menu = bool(np.any(parameters.priors != parameters.priors[0]))
-    return log_likelihood_of(task.statistics(chosen, by_menu=by_menu), parameters)
+    return log_likelihood_of(task.statistics(chosen, by_menu=priors_differ(parameters)), parameters)
+
+
+def marginal_log_likelihood(ballots: Ballots, parameters: Parameters, bounds: BoundsLike) -> float:
+    """Logarithm of the probability of these ballots under the model, whatever the sets.
+
+    EM without shrinkage raises it at every step.
+    """
+    task = Task(ballots, SizeBounds.of(bounds))
+    membership, log_partition = task.expectation(parameters)
+    statistics = task.statistics(membership, by_menu=priors_differ(parameters))
+    return marginal_log_likelihood_of(statistics, log_partition, parameters)
+
+
+def priors_differ(parameters: Parameters) -> bool:
+    """Whether alternatives have priors of their own."""
+    return bool(np.any(parameters.priors != parameters.priors[0]))

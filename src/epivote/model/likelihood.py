@@ -1,4 +1,4 @@
-"""The one objective: the joint likelihood of ballots and sets."""
+"""The objectives: the joint likelihood of ballots and sets, and the marginal one of ballots alone."""
 
 import numpy as np
 
@@ -18,10 +18,30 @@ def log_likelihood_of(statistics: Statistics, parameters: Parameters) -> float:
         _binomial(statistics.hits, statistics.winners_seen, parameters.hit_rates)
         + _binomial(statistics.false_alarms, statistics.losers_seen, parameters.false_alarm_rates)
         + _binomial(statistics.occurrences, statistics.offered, parameters.priors)
-        - sum(
-            count * log_size_mass(parameters.priors[list(group.menu) or slice(group.width)], group.lower, group.upper)
-            for group, count in statistics.groups.items()
-        )
+        - _log_size_masses(statistics, parameters)
+    )
+
+
+def marginal_log_likelihood_of(statistics: Statistics, log_partition: float, parameters: Parameters) -> float:
+    """Logarithm of P(ballots), the sets summed out: what EM raises.
+
+    `log_partition` is the sum over instances of ln sum_S exp(margins in S). The margins measure every set against the
+    empty one, so the rest is the likelihood of all ballots if nothing were right.
+    """
+    ticks = statistics.hits + statistics.false_alarms
+    seen = statistics.winners_seen + statistics.losers_seen
+    return (
+        log_partition
+        + _binomial(ticks, seen, parameters.false_alarm_rates)
+        + float(statistics.offered @ np.log1p(-parameters.priors))
+        - _log_size_masses(statistics, parameters)
+    )
+
+
+def _log_size_masses(statistics: Statistics, parameters: Parameters) -> float:
+    return sum(
+        count * log_size_mass(parameters.priors[list(group.menu) or slice(group.width)], group.lower, group.upper)
+        for group, count in statistics.groups.items()
     )
 
 

@@ -12,6 +12,7 @@ which keeps the formula as printed.
 
 from collections.abc import Mapping
 from math import lgamma
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,7 +28,17 @@ SOLVED_CHANGE = 1e-12
 MOST_SWEEPS = 10_000
 
 
-def prior_sweep(statistics: Statistics, priors: FloatArray, floor: float) -> FloatArray:
+class Belief(NamedTuple):
+    """Believed occurrences and absences of every alternative, added to those seen."""
+
+    present: float = 0.0
+    absent: float = 0.0
+
+
+NO_BELIEF = Belief()
+
+
+def prior_sweep(statistics: Statistics, priors: FloatArray, floor: float, belief: Belief = NO_BELIEF) -> FloatArray:
     """One sweep of Proposition 2 over all alternatives, then the best common shift of their log-odds.
 
     Alternative after alternative, t_j becomes the maximiser with all others held:
@@ -39,18 +50,23 @@ def prior_sweep(statistics: Statistics, priors: FloatArray, floor: float) -> Flo
     then the priors are scaled so that they add up to the mean size.
     """
     groups = _full_menu_groups(statistics)
-    if _level_is_free(statistics):
-        swept = _sweep(statistics.occurrences, log_odds(priors), groups, _SpreadLimits(priors, floor))
+    if _level_is_free(statistics) and belief == NO_BELIEF:
+        swept = _sweep(statistics.occurrences, log_odds(priors), groups, _SpreadLimits(priors, floor), belief)
         return _to_mean_size(swept, statistics)
-    swept = _sweep(statistics.occurrences, log_odds(priors), groups, _BoxLimits(floor))
-    return _probability(_shift_level(swept, statistics.occurrences, groups, floor), floor)
+    swept = _sweep(statistics.occurrences, log_odds(priors), groups, _BoxLimits(floor), belief)
+    return _probability(_shift_level(swept, statistics.occurrences, groups, floor, belief), floor)
 
 
-def solved_priors(statistics: Statistics, priors: FloatArray, floor: float) -> FloatArray:
-    """`prior_sweep` (or `menu_step` where menus differ) repeated until nothing moves."""
+def prior_step(statistics: Statistics, priors: FloatArray, floor: float, belief: Belief = NO_BELIEF) -> FloatArray:
+    """`prior_sweep`, or `menu_step` where menus differ."""
     step = menu_step if any(group.menu for group in statistics.groups) else prior_sweep
+    return step(statistics, priors, floor, belief)
+
+
+def solved_priors(statistics: Statistics, priors: FloatArray, floor: float, belief: Belief = NO_BELIEF) -> FloatArray:
+    """`prior_step` repeated until nothing moves."""
     for _ in range(MOST_SWEEPS):
-        following = step(statistics, priors, floor)
+        following = prior_step(statistics, priors, floor, belief)
         change = float(np.max(np.abs(following - priors)))
         priors = following
         if change <= SOLVED_CHANGE:
@@ -89,21 +105,18 @@ def shared_prior(statistics: Statistics, floor: float) -> float:
     return _probability(np.array(_best_shift(sizes, total, -limit, limit)), floor).item()
 
 
-def menu_step(statistics: Statistics, priors: FloatArray, floor: float) -> FloatArray:
+def menu_step(statistics: Statistics, priors: FloatArray, floor: float, belief: Belief = NO_BELIEF) -> FloatArray:
     """One step for priors per alternative where menus differ: Newton by coordinate, halved until nothing is lost.
 
     No closed form exists there, since every menu has its own mass.
     """
     theta = log_odds(priors)
-    value, expected, variance = _menu_objective(statistics, theta)
-    seen = statistics.offered > 0
-    step = np.divide(
-        statistics.occurrences - expected, 2 * variance, out=np.zeros_like(theta), where=seen & (variance > 0)
-    )
-    step = np.clip(step, -2.0, 2.0)
+    value, slope, curvature = _menu_objective(statistics, theta, belief)
+    moves = (statistics.offered > 0) & (curvature > 0)
+    step = np.clip(np.divide(slope, 2 * curvature, out=np.zeros_like(theta), where=moves), -2.0, 2.0)
     for _ in range(40):
         following = np.clip(theta + step, -_limit(floor), _limit(floor))
-        if _menu_objective(statistics, following)[0] >= value:
+        if _menu_objective(statistics, following, belief)[0] >= value:
             return _probability(following, floor)
         step = step / 2
     return priors
@@ -146,17 +159,26 @@ class _SpreadLimits:
 
 
 def _sweep(
-    occurrences: FloatArray, theta: FloatArray, groups: Mapping[Group, float], limits: _BoxLimits | _SpreadLimits
+    occurrences: FloatArray,
+    theta: FloatArray,
+    groups: Mapping[Group, float],
+    limits: _BoxLimits | _SpreadLimits,
+    belief: Belief,
 ) -> FloatArray:
-    """Each theta_j in turn at its maximum given all others; tables in odds, so that no factor (1 - t) is needed."""
+    """Each theta_j in turn at its maximum given all others; tables in odds, so that no factor (1 - t) is needed.
+
+    A belief is one more group, of instances without bounds.
+    """
     out = np.zeros_like(theta)
-    counts = np.array(list(groups.values()))
+    believed = [sum(belief)] if any(belief) else []
+    counts = np.array([*groups.values(), *believed])
     tables = [backward_table(theta, out, group.lower, group.upper) for group in groups]
     counters = [start_state(len(table[-1])) for table in tables]
     new = theta.copy()
     for j in range(len(theta)):
-        pulls = np.array([_pull(counter, table[j + 1]) for counter, table in zip(counters, tables, strict=True)])
-        new[j] = _coordinate(occurrences[j], counts, pulls, theta[j], *limits.of(j))
+        pulls = np.array([_pull(*pair) for pair in zip(counters, (table[j + 1] for table in tables), strict=True)])
+        pulls = np.append(pulls, np.zeros(len(believed)))
+        new[j] = _coordinate(occurrences[j] + belief.present, counts, pulls, theta[j], *limits.of(j))
         limits.moved(new[j])
         counters = [forward(counter, new[j], 0.0) for counter in counters]
     return new
@@ -217,7 +239,9 @@ class _SizeWeights:
         return mean, float(shares @ (self.sizes - mean) ** 2)
 
 
-def _shift_level(theta: FloatArray, occurrences: FloatArray, groups: Mapping[Group, float], floor: float) -> FloatArray:
+def _shift_level(
+    theta: FloatArray, occurrences: FloatArray, groups: Mapping[Group, float], floor: float, belief: Belief
+) -> FloatArray:
     """The log-odds strictly inside the box moved together to the best level that keeps them inside."""
     limit = _limit(floor)
     inside = np.abs(theta) < limit
@@ -225,7 +249,8 @@ def _shift_level(theta: FloatArray, occurrences: FloatArray, groups: Mapping[Gro
         return theta
     sizes = [(count, _size_weights(theta, inside, group)) for group, count in groups.items()]
     low, high = -limit - theta[inside].min(), limit - theta[inside].max()
-    shift = _best_shift(sizes, float(occurrences[inside].sum()), float(low), float(high))
+    total = float(occurrences[inside].sum()) + belief.present * int(inside.sum())
+    shift = _best_shift(sizes, total, float(low), float(high), believed=sum(belief), theta=theta[inside])
     return np.where(inside, np.clip(theta + shift, -limit, limit), theta)
 
 
@@ -240,10 +265,25 @@ def _size_weights(theta: FloatArray, inside: BoolArray, group: Group) -> _SizeWe
     return _SizeWeights(np.arange(len(worth) - 1, dtype=float), (counter + worth)[:-1])
 
 
-def _best_shift(sizes: list[tuple[float, _SizeWeights]], total: float, low: float, high: float) -> float:
+def _best_shift(
+    sizes: list[tuple[float, _SizeWeights]],
+    total: float,
+    low: float,
+    high: float,
+    believed: float = 0.0,
+    theta: FloatArray | None = None,
+) -> float:
+    """The shift at which the expected total size, with the believed instances of `theta` without bounds, is `total`."""
+
     def expected(shift: float) -> tuple[float, float]:
         moments = [(count, *weights.mean_and_variance(shift)) for count, weights in sizes]
-        return sum(count * mean for count, mean, _ in moments), sum(count * variance for count, _, variance in moments)
+        mean = sum(count * mean for count, mean, _ in moments)
+        slope = sum(count * variance for count, _, variance in moments)
+        if theta is not None and believed:
+            inside = _sigmoid(theta + shift)
+            mean += believed * float(inside.sum())
+            slope += believed * float((inside * (1 - inside)).sum())
+        return mean, slope
 
     return solve_rising(expected, total, low, high, 0.0)
 
@@ -267,18 +307,21 @@ def _level_is_free(statistics: Statistics) -> bool:
 # Menus that differ
 
 
-def _menu_objective(statistics: Statistics, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-    """Prior part of the log-likelihood, expected occurrences, and their variances added up over instances."""
-    value = float(statistics.occurrences @ theta)
-    expected, variance = np.zeros_like(theta), np.zeros_like(theta)
+def _menu_objective(statistics: Statistics, theta: FloatArray, belief: Belief) -> tuple[float, FloatArray, FloatArray]:
+    """Prior part of the objective, its slope, and its curvature by coordinate (with the sign turned)."""
+    inside = _sigmoid(theta)
+    value = float(statistics.occurrences @ theta) + float(np.sum(belief.present * theta))
+    value -= sum(belief) * float(np.logaddexp(0.0, theta).sum())
+    slope = statistics.occurrences + belief.present - sum(belief) * inside
+    curvature = sum(belief) * inside * (1 - inside)
     for shape, members in _by_shape(statistics.groups).items():
         menus = np.array([menu for menu, _ in members], np.int64).reshape(len(members), shape.width)
         counts = np.array([count for _, count in members])
         log_partition, inclusion = log_partition_and_inclusion(theta[menus], shape.lower, shape.upper)
         value -= float(counts @ log_partition)
-        np.add.at(expected, menus, counts[:, None] * inclusion)
-        np.add.at(variance, menus, counts[:, None] * inclusion * (1 - inclusion))
-    return value, expected, variance
+        np.subtract.at(slope, menus, counts[:, None] * inclusion)
+        np.add.at(curvature, menus, counts[:, None] * inclusion * (1 - inclusion))
+    return value, slope, curvature
 
 
 def _by_shape(groups: Mapping[Group, float]) -> dict[Group, list[tuple[tuple[int, ...], float]]]:

@@ -54,31 +54,27 @@ class Statistics:
         )
 
 
-def count(shard: Shard, chosen: BoolArray, n_voters: int, n_alternatives: int, *, by_menu: bool = False) -> Statistics:
-    """Statistics of one shard whose sets are `chosen`.
+def count(
+    shard: Shard, membership: BoolArray | FloatArray, n_voters: int, n_alternatives: int, *, by_menu: bool = False
+) -> Statistics:
+    """Statistics of one shard from membership in its sets: true or false, or probabilities.
 
     False alarms are ticks minus hits, and losers are what was offered minus the winners, so one pass suffices.
     `by_menu` keeps the menus apart, which only priors that differ between alternatives need.
     """
     rows, width = shard.shape
-    hit = chosen.ravel()[shard.approval_cell]
-    hits = np.bincount(shard.approval_voter[hit], minlength=n_voters)
+    inside = membership.astype(float)
+    hits = sums(shard.approval_voter, inside.ravel()[shard.approval_cell], n_voters)
+    winners = sums(shard.ballot_voter, inside.sum(axis=1)[shard.ballot_row], n_voters)
     ticks = np.bincount(shard.approval_voter, minlength=n_voters)
-    winners = sums(shard.ballot_voter, chosen.sum(axis=1)[shard.ballot_row], n_voters)
     seen = np.bincount(shard.ballot_voter, minlength=n_voters) * width
     if shard.offered is None:
-        occurrences, offered = chosen.sum(axis=0), np.full(n_alternatives, rows)
+        occurrences, offered = inside.sum(axis=0), np.full(n_alternatives, float(rows))
     else:
-        occurrences = np.bincount(shard.offered[chosen], minlength=n_alternatives)
-        offered = np.bincount(shard.offered.ravel(), minlength=n_alternatives)
+        occurrences = sums(shard.offered.ravel(), inside.ravel(), n_alternatives)
+        offered = np.bincount(shard.offered.ravel(), minlength=n_alternatives).astype(float)
     return Statistics(
-        hits.astype(float),
-        winners,
-        (ticks - hits).astype(float),
-        seen - winners,
-        occurrences.astype(float),
-        offered.astype(float),
-        groups_of(shard, by_menu=by_menu),
+        hits, winners, ticks - hits, seen - winners, occurrences, offered, groups_of(shard, by_menu=by_menu)
     )
 
 

@@ -4,18 +4,25 @@ import numpy as np
 
 from epivote.data.names import FloatArray
 from epivote.data.parameters import Parameters
+from epivote.model.pseudo import PseudoCounts
 from epivote.model.statistics import Statistics
 
 
-def voter_step(statistics: Statistics, parameters: Parameters, floor: float) -> tuple[FloatArray, FloatArray]:
-    """Hit and false-alarm rates that maximise the likelihood on [floor, 1 - floor].
+def voter_step(
+    statistics: Statistics, parameters: Parameters, floor: float, pseudo: PseudoCounts | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Hit and false-alarm rates that maximise the likelihood, times the belief in `pseudo`, on [floor, 1 - floor].
 
     p_i is the share ticked of the right alternatives on the instances that voter i answered, q_i of the wrong ones.
     Where she saw none (0/0) the likelihood does not depend on the rate, and it keeps its value.
     """
+    belief = pseudo or PseudoCounts.none(len(parameters.hit_rates))
+    hits, winners = statistics.hits + belief.hits, statistics.winners_seen + belief.hits + belief.misses
+    alarms = statistics.false_alarms + belief.false_alarms
+    losers = statistics.losers_seen + belief.false_alarms + belief.rejections
     return (
-        _share(statistics.hits, statistics.winners_seen, parameters.hit_rates, floor),
-        _share(statistics.false_alarms, statistics.losers_seen, parameters.false_alarm_rates, floor),
+        _share(hits, winners, parameters.hit_rates, floor),
+        _share(alarms, losers, parameters.false_alarm_rates, floor),
     )
 
 

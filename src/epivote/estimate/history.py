@@ -1,0 +1,45 @@
+"""What is known of voters from before, as counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from epivote.data.ballots import Ballots
+from epivote.errors import InputError
+from epivote.model.pseudo import PseudoCounts
+
+
+class Record(NamedTuple):
+    """One voter's earlier work: right alternatives ticked and seen, wrong ones ticked and seen."""
+
+    hits: float
+    winners_seen: float
+    false_alarms: float
+    losers_seen: float
+
+
+History = Mapping[str, Record | tuple[float, float, float, float]]
+
+
+def believed(history: History | None, ballots: Ballots) -> PseudoCounts:
+    """The history of the voters in `ballots` as believed counts; others have none."""
+    counts = np.zeros((4, ballots.n_voters))
+    for voter, record in (history or {}).items():
+        hits, winners, alarms, losers = record
+        if not (0 <= hits <= winners and 0 <= alarms <= losers and np.isfinite(winners + losers)):
+            raise InputError(
+                f"the history of voter {voter!r} {tuple(record)} makes no sense; give hits, winners seen, false "
+                "alarms, losers seen, with no more ticks than were seen"
+            )
+        if voter in ballots.voter_index:
+            counts[:, ballots.voter_index[voter]] = hits, winners - hits, alarms, losers - alarms
+    return PseudoCounts(*counts)
+
+
+def refuse_history(rule: object, history: History | None) -> None:
+    """Say so where a rule that learns no rates is given some to learn from."""
+    if history:
+        raise InputError(f"{type(rule).__name__} learns no rates, so a history of voters has no use; leave it out")

@@ -1,0 +1,74 @@
+"""The second half of an iteration: the most likely rates and priors given what is known of the sets."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+
+from epivote.data.ballots import Ballots
+from epivote.data.names import FloatArray, listing
+from epivote.data.parameters import Parameters, RateLike
+from epivote.errors import InputError
+from epivote.model.priors import Belief, prior_step, published_sweep, shared_prior, solved_priors
+from epivote.model.pseudo import PseudoCounts
+from epivote.model.statistics import Statistics
+from epivote.model.voters import voter_step
+
+PriorUpdate = Literal["mle", "solved", "published"]
+PriorKind = Literal["individual", "shared", "fixed"]
+Priors = Literal["auto", "individual", "shared"] | RateLike
+
+
+def maximise(
+    statistics: Statistics,
+    parameters: Parameters,
+    kind: PriorKind,
+    floor: float,
+    pseudo: PseudoCounts,
+    update: PriorUpdate = "mle",
+) -> Parameters:
+    """Propositions 3 and 2, with believed counts added to those seen."""
+    hit_rates, false_alarm_rates = voter_step(statistics, parameters, floor, pseudo)
+    belief = Belief(pseudo.prior_in, pseudo.prior_out)
+    return Parameters(hit_rates, false_alarm_rates, _priors(statistics, parameters.priors, kind, floor, belief, update))
+
+
+def _priors(
+    statistics: Statistics, priors: FloatArray, kind: PriorKind, floor: float, belief: Belief, update: PriorUpdate
+) -> FloatArray:
+    if kind == "fixed":
+        return priors
+    if kind == "shared":
+        return np.full_like(priors, shared_prior(statistics, floor))
+    if update == "published":
+        return published_sweep(statistics, priors, floor)
+    step = solved_priors if update == "solved" else prior_step
+    return step(statistics, priors, floor, belief)
+
+
+def prior_kind(priors: Priors, ballots: Ballots) -> PriorKind:
+    """What `priors="auto"` and the other ways to say it mean for these ballots."""
+    if not isinstance(priors, str):
+        return "fixed"
+    if priors not in ("auto", "individual", "shared"):
+        raise InputError(f"priors={priors!r} is not 'auto', 'individual', 'shared' nor rates to keep")
+    if ballots.n_instances == 1:
+        if priors == "auto":
+            return "fixed"
+        raise InputError("one instance cannot teach priors; leave priors='auto' or give them, say priors=0.3")
+    if priors == "auto":
+        return "individual" if ballots.menu is None else "shared"
+    return "shared" if priors == "shared" else "individual"
+
+
+def check_update(update: str) -> None:
+    """Refuse a way to update priors that does not exist."""
+    if update not in get_args(PriorUpdate):
+        raise InputError(f"prior_update={update!r} is not one of {listing(get_args(PriorUpdate))}")
+
+
+def check_floor(floor: float) -> None:
+    """Refuse a floor that leaves no room between it and its mirror image."""
+    if not 0 < floor < 0.5:
+        raise InputError(f"floor={floor} must lie strictly between 0 and 0.5")

@@ -1,0 +1,103 @@
+"""Counts that were not seen but are believed: shrinkage towards the crowd, and what is known of a voter from before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from epivote.data.names import FloatArray
+from epivote.data.parameters import Parameters
+from epivote.model.statistics import Statistics
+
+LEAST_STRENGTH = 0.5
+MOST_STRENGTH = 1000.0
+
+
+@dataclass(frozen=True)
+class PseudoCounts:
+    """Per voter: ticks and non-ticks believed on right and on wrong alternatives. Per alternative: believed in and out.
+
+    They multiply the likelihood like real counts, so their logarithm is added to the objective.
+    """
+
+    hits: FloatArray
+    misses: FloatArray
+    false_alarms: FloatArray
+    rejections: FloatArray
+    prior_in: float = 0.0
+    prior_out: float = 0.0
+
+    @classmethod
+    def none(cls, n_voters: int) -> PseudoCounts:
+        """No belief beyond the data."""
+        zero = np.zeros(n_voters)
+        return cls(zero, zero, zero, zero)
+
+    def __add__(self, other: PseudoCounts) -> PseudoCounts:
+        """Both beliefs together."""
+        return PseudoCounts(
+            self.hits + other.hits,
+            self.misses + other.misses,
+            self.false_alarms + other.false_alarms,
+            self.rejections + other.rejections,
+            self.prior_in + other.prior_in,
+            self.prior_out + other.prior_out,
+        )
+
+    def log_density(self, parameters: Parameters) -> float:
+        """What the belief adds to the objective."""
+        p, q, t = parameters.hit_rates, parameters.false_alarm_rates, parameters.priors
+        return float(
+            self.hits @ np.log(p)
+            + self.misses @ np.log1p(-p)
+            + self.false_alarms @ np.log(q)
+            + self.rejections @ np.log1p(-q)
+            + np.sum(self.prior_in * np.log(t) + self.prior_out * np.log1p(-t))
+        )
+
+
+def shrinkage(statistics: Statistics, *, strength: float | None, with_priors: bool) -> PseudoCounts:
+    """Belief that every voter is like the crowd and every alternative like the others.
+
+    Its weight is `strength` ballots' worth of alternatives; where that is None it is estimated from how much the rates
+    differ beyond what chance explains (empirical Bayes, by moments).
+    """
+    n_voters = len(statistics.hits)
+    hit_rate, hit_strength = _crowd(statistics.hits, statistics.winners_seen, strength)
+    alarm_rate, alarm_strength = _crowd(statistics.false_alarms, statistics.losers_seen, strength)
+    prior, prior_strength = 0.5, 0.0
+    if with_priors:
+        prior, prior_strength = _crowd(statistics.occurrences, statistics.offered, strength)
+    return PseudoCounts(
+        np.full(n_voters, hit_rate * hit_strength),
+        np.full(n_voters, (1 - hit_rate) * hit_strength),
+        np.full(n_voters, alarm_rate * alarm_strength),
+        np.full(n_voters, (1 - alarm_rate) * alarm_strength),
+        prior * prior_strength,
+        (1 - prior) * prior_strength,
+    )
+
+
+def _crowd(successes: FloatArray, trials: FloatArray, strength: float | None) -> tuple[float, float]:
+    """Mean rate and strength of the Beta distribution that the rates seem to come from.
+
+    The moment equation: sum of trials (rate - mean)^2 is expected to be mean (1 - mean) times
+    (groups - 1) + correlation * (trials - sum of trials^2 / trials - (groups - 1)), and strength = 1/correlation - 1.
+    """
+    seen = trials > 0
+    total = float(trials.sum())
+    if total == 0:
+        return 0.5, 0.0
+    mean = float(np.clip(successes.sum() / total, 1e-3, 1 - 1e-3))
+    if strength is not None:
+        return mean, strength
+    groups = int(seen.sum())
+    room = total - float((trials[seen] ** 2).sum()) / total - (groups - 1)
+    if groups < 3 or room <= 0:
+        return mean, LEAST_STRENGTH
+    spread = float((trials[seen] * (successes[seen] / trials[seen] - mean) ** 2).sum()) / (mean * (1 - mean))
+    correlation = (spread - (groups - 1)) / room
+    if correlation <= 1 / (1 + MOST_STRENGTH):
+        return mean, MOST_STRENGTH
+    return mean, max(LEAST_STRENGTH, 1 / correlation - 1)
