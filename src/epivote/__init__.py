@@ -34,9 +34,19 @@ from epivote.estimate.baselines import Approval, Majority, Modal
 from epivote.estimate.em import EM
 from epivote.estimate.maximum_likelihood import MaximumLikelihood
 from epivote.estimate.task import log_likelihood, marginal_log_likelihood
-from epivote.evaluate.incentive import rank_participants
-from epivote.evaluate.intervals import Interval, mean_interval, share_interval, wilcoxon
-from epivote.evaluate.metrics import Scores, compare, hamming, harmonic, harmonic_weights, jaccard, score, zero_one
+from epivote.evaluate.incentive import Standing, rank_participants
+from epivote.evaluate.intervals import Interval, PairedTest, mean_interval, share_interval, wilcoxon
+from epivote.evaluate.metrics import (
+    Comparison,
+    Scores,
+    compare,
+    hamming,
+    harmonic,
+    harmonic_weights,
+    jaccard,
+    score,
+    zero_one,
+)
 from epivote.simulate import Beta, Simulation, simulate
 
 if TYPE_CHECKING:
@@ -60,6 +70,7 @@ __all__ = [
     "Beta",
     "BoundsError",
     "ColumnError",
+    "Comparison",
     "EpivoteError",
     "Estimate",
     "FileError",
@@ -69,12 +80,14 @@ __all__ = [
     "MaximumLikelihood",
     "Modal",
     "NotFittedError",
+    "PairedTest",
     "Parameters",
     "Posterior",
     "RateError",
     "Scores",
     "Simulation",
     "SizeBounds",
+    "Standing",
     "Truths",
     "__version__",
     "compare",

@@ -62,12 +62,14 @@ def simulate(
     the voters tick right and wrong alternatives alike, with a rate uniform between .05 and .6.
     """
     rng = np.random.default_rng(seed)
+    if min(instances, voters) < 1:
+        raise InputError(f"instances={instances} and voters={voters} must be at least 1")
     names = _names(alternatives)
     voter_names = tuple(f"v{i}" for i in range(1, voters + 1))
     if truths is None:
         tj = align_rates(priors, names, "priors")
         instance_names = tuple(f"i{z}" for z in range(1, instances + 1))
-        members = draw_sets(tj, SizeBounds.of(bounds), instances, rng)
+        members = _draw_members(tj, SizeBounds.of(bounds), instance_names, rng)
         truths = _truths(instance_names, names, members)
     elif truths.alternatives != names or len(truths) != instances:
         raise InputError("the given truths must have exactly the stated alternatives and number of instances")
@@ -88,6 +90,18 @@ def simulate(
         approved=approved,
     )
     return Simulation(ballots, truths, parameters)
+
+
+def _draw_members(
+    priors: FloatArray, bounds: SizeBounds, instances: tuple[str, ...], rng: np.random.Generator
+) -> BoolArray:
+    """Sets for all instances, each under its own bounds."""
+    pairs = [bounds.per_instance.get(name, (bounds.lower, bounds.upper)) for name in instances]
+    members = np.zeros((len(instances), len(priors)), bool)
+    for pair in dict.fromkeys(pairs):
+        rows = np.array([each == pair for each in pairs])
+        members[rows] = draw_sets(priors, SizeBounds(*pair), int(rows.sum()), rng)
+    return members
 
 
 def draw_sets(priors: FloatArray, bounds: SizeBounds, count: int, rng: np.random.Generator) -> BoolArray:
@@ -118,6 +132,9 @@ def _draw_voters(
     spammers: float,
     rng: np.random.Generator,
 ) -> Parameters:
+    for rates in (hit_rates, false_alarm_rates):
+        if isinstance(rates, Beta) and not min(rates) > 0:
+            raise InputError(f"{rates} is no distribution; both numbers must be above 0")
     if not 0 <= spammers <= 1:
         raise InputError(f"spammers={spammers} must be a share between 0 and 1")
     edge = 1e-4

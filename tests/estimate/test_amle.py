@@ -270,8 +270,8 @@ def test_differing_menus_share_the_prior_by_default():
         ({"start": "anna"}, "start='anna' is not one of 'anna_karenina', 'uniform', 'random', 'soft', nor Parameters"),
         ({"prior_update": "printed"}, "prior_update='printed' is not one of 'mle', 'solved', 'published'"),
         ({"priors": "flat"}, "priors='flat' is not 'auto', 'individual', 'shared' nor rates to keep"),
-        ({"n_starts": 0}, "n_starts=0 and max_iterations=100 must be at least 1"),
-        ({"floor": 0.7}, "floor=0.7 must lie strictly between 0 and 0.5"),
+        ({"n_starts": 0}, "n_starts=0 must be a whole number of at least 1"),
+        ({"floor": 0.7}, "floor=0.7 must lie between 1e-12 and 0.5"),
         ({"priors": 1.0}, "priors: number 1 is 1; it must lie strictly between 0 and 1"),
     ],
 )

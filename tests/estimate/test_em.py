@@ -235,8 +235,8 @@ def test_joint_and_marginal_likelihood_agree_when_one_set_is_possible():
     ("options", "message"),
     [
         ({"shrinkage": -1}, "shrinkage=-1 must be 'auto' or a number of at least 0"),
-        ({"max_iterations": 0}, "max_iterations=0 must be at least 1"),
-        ({"floor": 0}, "floor=0 must lie strictly between 0 and 0.5"),
+        ({"max_iterations": 0}, "max_iterations=0 must be a whole number of at least 1"),
+        ({"floor": 0}, "floor=0 must lie between 1e-12 and 0.5"),
         ({"priors": "flat"}, "priors='flat' is not 'auto'"),
     ],
 )

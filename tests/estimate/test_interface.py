@@ -35,6 +35,7 @@ def test_all_follow_scikit_learn(estimator, ballots):
     assert copy.fit(ballots) is copy
     assert copy.fit_predict(ballots) == copy.truth_
     assert copy.truth_.sizes.min() >= 1
+    assert copy.predict(ballots) == copy.truth_
     with pytest.raises(InputError, match="has no parameter 'bouds' .did you mean 'bounds'"):
         copy.set_params(bouds=2)
 

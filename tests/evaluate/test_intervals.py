@@ -47,8 +47,8 @@ def test_wilcoxon_tells_rules_apart():
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: mean_interval([]), "needs a row of at least one finite number"),
-        (lambda: mean_interval([np.nan]), "needs a row of at least one finite number"),
+        (lambda: mean_interval([]), "must be a row of at least one finite number"),
+        (lambda: mean_interval([np.nan]), "must be a row of at least one finite number"),
         (lambda: share_interval(3, 2), "3 successes in 2 trials"),
         (lambda: wilcoxon([1.0], [1.0, 2.0]), "1 values cannot be paired with 2"),
     ],

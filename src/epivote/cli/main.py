@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -105,6 +106,8 @@ def evaluate(
     Example: epivote evaluate result/truth.csv gold.csv
     """
     with _one_sentence_per_error():
+        if menu is not None and alternatives is not None:
+            raise InputError("--menu and --alternatives both say what was offered; give one of them")
         found, right = read_truths(truth), read_truths(gold)
         names = _split(alternatives) or sorted({*found.alternatives, *right.alternatives})
         scores = score(found, right, names if menu is None else read_menu(menu))
@@ -120,7 +123,7 @@ def _fit(estimator: Estimator, ballots: Ballots) -> bool:
     try:
         estimator.fit(ballots)
     except KeyboardInterrupt:
-        if estimator._estimate is None:
+        if not hasattr(estimator, "estimate_"):
             raise
         return True
     return False
@@ -137,8 +140,17 @@ def _split(alternatives: str | None) -> list[str] | None:
 
 @contextmanager
 def _one_sentence_per_error() -> Iterator[None]:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         yield
+        sys.stdout.flush()
     except EpivoteError as error:
         print(f"epivote: {error}", file=sys.stderr)
+        raise typer.Exit(1) from None
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        print(f"epivote: cannot write the output: {error.strerror or error}", file=sys.stderr)
         raise typer.Exit(1) from None

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from epivote.data.estimate import Estimate
+from epivote.data.names import listing
 from epivote.evaluate.metrics import Scores
 
 MOST_ROWS = 30
@@ -33,6 +34,12 @@ def aggregate_tables(estimate: Estimate, method: str, source: Path, files: Seque
     if estimate.posterior is not None:
         unsure = int(np.sum(estimate.posterior.set_probabilities < UNSURE))
         console.print(f"{unsure:,} of {ballots.n_instances:,} sets have a confidence below {UNSURE:.0%}.")
+    if estimate.ties:
+        console.print(
+            f"{len(estimate.ties):,} sets had equally likely rivals, and the order of the alternatives decided: "
+            f"{listing(estimate.ties, 5)}.",
+            markup=False,
+        )
     if files:
         console.print(f"Wrote {', '.join(file.name for file in files)} to {files[0].parent}.", markup=False)
     else:
@@ -49,6 +56,7 @@ def aggregate_json(estimate: Estimate, method: str) -> None:
             "status": estimate.status,
             "iterations": estimate.n_iterations,
             "log_likelihood": history[-1] if history else None,
+            "ties": list(estimate.ties),
             "truth": _records(estimate.truth_table()),
             "voters": _records(estimate.voter_table()),
             "alternatives": _records(estimate.alternative_table()),
@@ -111,8 +119,8 @@ def _how(estimate: Estimate, method: str) -> str:
 def _set_table(estimate: Estimate) -> Table:
     columns = estimate.truth_table()
     table = Table(box=box.SIMPLE_HEAD, title="Sets", title_justify="left", caption=_left_out(len(estimate.truths)))
-    table.add_column("instance")
-    table.add_column("right answers")
+    table.add_column("instance", overflow="fold")
+    table.add_column("right answers", overflow="fold")
     table.add_column("confidence", justify="right")
     rows = zip(columns["instance"], columns["alternatives"], columns["confidence"], strict=True)
     for _, (instance, names, confidence) in zip(range(MOST_ROWS), rows, strict=False):
@@ -123,16 +131,16 @@ def _set_table(estimate: Estimate) -> Table:
 
 def _voter_table(estimate: Estimate) -> Table:
     columns = estimate.voter_table()
-    best_first = np.argsort(-estimate.parameters.weights, kind="stable")
+    best_first = np.argsort(-np.abs(estimate.parameters.weights), kind="stable")
     table = Table(
         box=box.SIMPLE_HEAD,
         title="Voters, most informative first",
         title_justify="left",
         caption=_left_out(len(best_first)),
     )
-    table.add_column("voter")
+    table.add_column("voter", overflow="fold")
     for name in ("ticks a right one", "ticks a wrong one", "weight", "ballots"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", overflow="fold")
     for i in best_first[:MOST_ROWS]:
         table.add_row(
             Text(str(columns["voter"][i])),
@@ -157,4 +165,4 @@ def _records(columns: dict[str, list[object]]) -> list[dict[str, object]]:
 
 
 def _print_json(value: object) -> None:
-    print(json.dumps(value, ensure_ascii=False, indent=1))
+    print(json.dumps(value, indent=1))

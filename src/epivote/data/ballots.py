@@ -209,8 +209,8 @@ class Ballots:
     def menu_sizes(self) -> IntArray:
         """Number of alternatives offered on every instance."""
         if self.menu is None:
-            return np.full(self.n_instances, self.n_alternatives)
-        return np.diff(self.menu.start)
+            return frozen(np.full(self.n_instances, self.n_alternatives))
+        return frozen(np.diff(self.menu.start))
 
     @cached_property
     def instance_index(self) -> dict[str, int]:
@@ -237,9 +237,9 @@ class Ballots:
 
     def offered(self, instance: str) -> tuple[str, ...]:
         """The alternatives offered on one instance."""
+        z = self._instance_number(instance)
         if self.menu is None:
             return self.alternatives
-        z = self._instance_number(instance)
         return tuple(self.alternatives[j] for j in self.menu.offered[self.menu.start[z] : self.menu.start[z + 1]])
 
     def items(self) -> Iterator[tuple[tuple[str, str], frozenset[str]]]:
@@ -306,15 +306,15 @@ class Ballots:
             parts.append(f"menus of {self.menu_sizes.min()}..{self.menu_sizes.max()}")
         return f"Ballots({', '.join(parts)})"
 
-    def _voter_number(self, name: str) -> int:
-        if name not in self.voter_index:
+    def _voter_number(self, name: object) -> int:
+        if str(name) not in self.voter_index:
             raise BallotError(f"{name!r} is not a voter{suggestion(name, self.voters)}")
-        return self.voter_index[name]
+        return self.voter_index[str(name)]
 
-    def _instance_number(self, name: str) -> int:
-        if name not in self.instance_index:
+    def _instance_number(self, name: object) -> int:
+        if str(name) not in self.instance_index:
             raise BallotError(f"{name!r} is not an instance{suggestion(name, self.instances)}")
-        return self.instance_index[name]
+        return self.instance_index[str(name)]
 
 
 def _starts(counts: IntArray) -> IntArray:

@@ -20,7 +20,8 @@ BoundsLike: TypeAlias = "SizeBounds | int | str | tuple[int, int | None]"
 class SizeBounds:
     """Every true set has at least `lower` and at most `upper` alternatives (the paper's l and u).
 
-    `upper=None` means no upper bound. `per_instance` overrides both for the instances it names.
+    `upper=None` means no upper bound. `per_instance` overrides both for the instances it names; names that the ballots
+    do not have are passed over, so that bounds fit any selection of them.
     An upper bound beyond the number of offered alternatives is harmless; a lower one is an error
     that names the instance, raised when bounds meet ballots.
     """
@@ -32,7 +33,9 @@ class SizeBounds:
     def __post_init__(self) -> None:
         """Refuse bounds that no set can satisfy, whatever the ballots."""
         _check_pair(self.lower, self.upper, "size bounds")
-        for instance, (lower, upper) in self.per_instance.items():
+        pairs = {str(instance): _pair(value, instance) for instance, value in self.per_instance.items()}
+        object.__setattr__(self, "per_instance", pairs)
+        for instance, (lower, upper) in pairs.items():
             _check_pair(lower, upper, f"size bounds of instance {instance!r}")
 
     @classmethod
@@ -42,11 +45,7 @@ class SizeBounds:
             return value
         if isinstance(value, str):
             return cls.parse(value)
-        if isinstance(value, tuple):
-            return cls(*value)
-        if _is_count(value):
-            return cls(value, value)
-        raise BoundsError(f"{value!r} are not size bounds; give 2, (1, 2), (1, None) or '1..2'")
+        return cls(*_pair(value))
 
     @classmethod
     def parse(cls, text: str) -> SizeBounds:
@@ -62,18 +61,20 @@ class SizeBounds:
     def resolve(self, ballots: Ballots) -> tuple[IntArray, IntArray]:
         """Lower and upper bound of every instance, the upper one at most the number offered there."""
         offered = ballots.menu_sizes
-        lower = np.full(ballots.n_instances, self.lower)
-        upper = offered.copy() if self.upper is None else np.minimum(self.upper, offered)
+        most = ballots.n_alternatives
+        lower = np.full(ballots.n_instances, min(self.lower, most + 1))
+        upper = np.minimum(most if self.upper is None else min(self.upper, most), offered)
         for instance, (low, high) in self.per_instance.items():
             z = ballots.instance_index.get(instance)
             if z is not None:
-                lower[z] = low
+                lower[z] = min(low, most + 1)
                 upper[z] = offered[z] if high is None else min(high, int(offered[z]))
         impossible = np.flatnonzero(lower > offered)
         if len(impossible):
             z = int(impossible[0])
+            asked = self.per_instance.get(ballots.instances[z], (self.lower, None))[0]
             raise BoundsError(
-                f"instance {ballots.instances[z]!r} offers {offered[z]} alternatives, so no set of at least {lower[z]} "
+                f"instance {ballots.instances[z]!r} offers {offered[z]} alternatives, so no set of at least {asked} "
                 "exists; lower the bound or correct the menu"
             )
         return lower, upper
@@ -83,6 +84,15 @@ class SizeBounds:
         if self.upper == self.lower:
             return str(self.lower)
         return f"{self.lower}..{'' if self.upper is None else self.upper}"
+
+
+def _pair(value: object, instance: object = None) -> tuple[int, int | None]:
+    if isinstance(value, tuple) and len(value) == 2:
+        return value
+    if _is_count(value):
+        return value, value  # type: ignore[return-value]
+    where = "" if instance is None else f" of instance {instance!r}"
+    raise BoundsError(f"{value!r} are not size bounds{where}; give 2, (1, 2), (1, None) or '1..2'")
 
 
 def _check_pair(lower: int, upper: int | None, what: str) -> None:

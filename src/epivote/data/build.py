@@ -17,8 +17,12 @@ def from_mapping(
 ) -> Ballots:
     """See `Ballots.from_mapping`."""
     for key, ticks in ballots.items():
+        if not isinstance(key, tuple) or len(key) != 2:
+            raise BallotError(f"ballot {key!r} must be named by a pair (voter, instance)")
         if isinstance(ticks, str):
             raise BallotError(f"ballot {key!r} is the text {ticks!r}, not a set of alternatives; write {{{ticks!r}}}")
+        if not isinstance(ticks, Iterable):
+            raise BallotError(f"ballot {key!r} is {ticks!r}, not a set of alternatives; leave a missing ballot out")
     voters = as_names(dict.fromkeys(str(voter) for voter, _ in ballots), "voter")
     instances = as_names(dict.fromkeys(str(instance) for _, instance in ballots), "instance")
     ticked = [[str(alternative) for alternative in ticks] for ticks in ballots.values()]
@@ -51,7 +55,7 @@ def from_array(
     menu: MenuLike | None,
 ) -> Ballots:
     """See `Ballots.from_array`."""
-    cube = np.asarray(array, float)
+    cube = np.ma.filled(np.ma.asarray(array, float), np.nan) if np.ma.isMaskedArray(array) else np.asarray(array, float)
     if cube.ndim != 3:
         raise BallotError(f"the array has shape {cube.shape}; it needs three axes: instances, voters, alternatives")
     absent = np.isnan(cube).all(axis=2) if cube.shape[2] else np.zeros(cube.shape[:2], bool)
@@ -140,6 +144,7 @@ def assemble(
 
 def encode_menu(menu: MenuLike, instances: tuple[str, ...], alternatives: tuple[str, ...]) -> Menu | None:
     """The menus of `instances` as columns; `None` when every one offers every alternative."""
+    menu = {str(instance): offered for instance, offered in menu.items()}
     numbers = {name: number for number, name in enumerate(alternatives)}
     rows: list[list[int]] = []
     for instance in instances:
@@ -165,7 +170,11 @@ def universe(alternatives: Iterable[str] | None, menu: MenuLike | None, ticked: 
         if isinstance(alternatives, str):
             raise BallotError(f"alternatives is the text {alternatives!r}; give a list of names")
         return as_names(alternatives, "alternative")
-    found = set(ticked) if menu is None else {str(name) for names in menu.values() for name in names}
+    if menu is None:
+        return as_names(sorted(set(ticked)), "alternative")
+    if not isinstance(menu, Mapping):
+        raise BallotError(f"menu is a {type(menu).__name__}; give a mapping from instance to what it offers")
+    found = {str(name) for names in menu.values() for name in names}
     return as_names(sorted(found), "alternative")
 
 

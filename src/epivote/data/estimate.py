@@ -5,17 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
-from epivote.data.names import FloatArray, IntArray
+from epivote.data.names import BoolArray, FloatArray, IntArray
 from epivote.data.parameters import Parameters
 from epivote.data.truths import Truths
 
 Status = Literal["converged", "iteration limit", "interrupted"]
+
+
+class VoterCounts(NamedTuple):
+    """What the estimate rests on, per voter: right alternatives ticked and seen, wrong ones ticked and seen."""
+
+    hits: FloatArray
+    winners_seen: FloatArray
+    false_alarms: FloatArray
+    losers_seen: FloatArray
 
 
 @dataclass(frozen=True)
@@ -30,7 +39,7 @@ class Posterior:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Truths, parameters and how they were reached.
+    """Truths, parameters and how they were reached; `gold` names the instances whose sets were given.
 
     `posterior` is worked out when first asked for; it is `None` for rules that know no rates.
     """
@@ -39,9 +48,12 @@ class Estimate:
     bounds: SizeBounds
     truths: Truths
     parameters: Parameters
+    counts: VoterCounts
     log_likelihoods: tuple[float, ...]
     status: Status
+    gold: frozenset[str] = frozenset()
     compute_posterior: Callable[[], Posterior] | None = None
+    compute_ties: Callable[[], tuple[str, ...]] = tuple
 
     @property
     def n_iterations(self) -> int:
@@ -58,6 +70,19 @@ class Estimate:
         """Inclusion and set probabilities."""
         return None if self.compute_posterior is None else self.compute_posterior()
 
+    @cached_property
+    def ties(self) -> tuple[str, ...]:
+        """Instances where other sets were exactly as likely, at the start or at the end, and the order of the
+        alternatives decided.
+        """
+        return self.compute_ties()
+
+    @property
+    def upside_down(self) -> bool:
+        """Whether most ballots come from voters whose ticks count against what they tick."""
+        ballots = self.ballots.ballots_per_voter
+        return bool(ballots[self.parameters.weights < 0].sum() > ballots.sum() / 2)
+
     # Tables: columns by name, ready for a file, a frame or a page
 
     def truth_table(self) -> dict[str, list[object]]:
@@ -72,11 +97,11 @@ class Estimate:
         }
 
     def voter_table(self) -> dict[str, list[object]]:
-        """`voter`, `hit_rate`, `false_alarm_rate`, `weight`, `ballots`."""
+        """`voter`, `hit_rate`, `false_alarm_rate`, `weight`, `ballots`; a rate that nothing was seen of is None."""
         return {
             "voter": list(self.ballots.voters),
-            "hit_rate": self.parameters.hit_rates.tolist(),
-            "false_alarm_rate": self.parameters.false_alarm_rates.tolist(),
+            "hit_rate": _where(self.counts.winners_seen > 0, self.parameters.hit_rates),
+            "false_alarm_rate": _where(self.counts.losers_seen > 0, self.parameters.false_alarm_rates),
             "weight": self.parameters.weights.tolist(),
             "ballots": self.ballots.ballots_per_voter.tolist(),
         }
@@ -101,3 +126,7 @@ class Estimate:
             "alternative": [ballots.alternatives[j] for j in alternative],
             "probability": self.posterior.inclusion.tolist(),
         }
+
+
+def _where(seen: BoolArray, rates: FloatArray) -> list[object]:
+    return [rate if is_seen else None for rate, is_seen in zip(rates.tolist(), seen, strict=True)]

@@ -67,7 +67,7 @@ def from_frame(
         raise BallotError(f"layout={layout!r} is not one of {listing(get_args(Layout))}")
     if blank is not None and blank not in get_args(Blank):
         raise BallotError(f"blank={blank!r} is not one of {listing(get_args(Blank))}")
-    table = Table(nw.from_native(frame, eager_only=True))
+    table = Table(eager_frame(frame))
     if layout == "lists":
         rows = _lists(table, voter, instance, _one(approvals), separator)
     elif layout == "ticks":
@@ -77,7 +77,9 @@ def from_frame(
     else:
         rows = _wide(table, layout, voter, instance, approvals, separator)
     if blank is None:
-        blank = "missing" if layout.startswith("wide") else "empty"
+        blank = "empty" if layout in ("lists", "ticks") else "missing"
+    if layout == "indicators" and alternatives is None:
+        alternatives = _indicator_columns(table, voter, instance, approvals)
     if blank == "missing":
         rows = rows.keep(rows.ticks.is_not_null())
     return from_rows(rows, alternatives=alternatives, menu=menu, duplicates=duplicates)
@@ -112,19 +114,34 @@ def from_rows(
     )
 
 
+def eager_frame(frame: Any) -> nw.DataFrame[Any]:
+    """Any dataframe as narwhals sees it."""
+    try:
+        return nw.from_native(frame, eager_only=True)
+    except (TypeError, nw.exceptions.NarwhalsError) as error:
+        if hasattr(frame, "collect"):
+            raise ColumnError("the frame is lazy; collect it first") from error
+        if isinstance(frame, str):
+            raise ColumnError(f"{frame!r} is a text; read a file with read_ballots first") from error
+        raise ColumnError(
+            f"a {type(frame).__name__} is neither Ballots nor a dataframe; see Ballots.from_mapping and from_array"
+        ) from error
+
+
 class Table:
-    """The columns of any dataframe as Polars columns."""
+    """The columns of any dataframe as Polars columns; a column may have any name, which is taken as text."""
 
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
         self.frame = frame
-        self.columns = list(frame.columns)
+        self.names = {str(name): name for name in frame.columns}
+        self.columns = list(self.names)
 
     def find(self, given: str | None, usual: Sequence[str], what: str) -> str:
         """The column called `given`, or the first of the usual names that is there."""
-        for name in [given] if given is not None else usual:
+        for name in [str(given)] if given is not None else usual:
             if name in self.columns:
                 return name
-        wanted = given if given is not None else usual[0]
+        wanted = str(given) if given is not None else usual[0]
         others = f" (nor {', '.join(usual[1:])})" if given is None and len(usual) > 1 else ""
         raise ColumnError(
             f"there is no column {wanted!r}{others}{suggestion(wanted, self.columns)}; the columns are "
@@ -133,12 +150,19 @@ class Table:
 
     def raw(self, name: str) -> pl.Series:
         """One column with its values as they are, blanks as null."""
-        column = self.frame[name]
+        column = self.frame.get_column(self.names[name])
         native = column.to_native()
         if isinstance(native, pl.Series):
+            if isinstance(native.dtype, pl.Array):
+                native = native.arr.to_list()
+            if isinstance(native.dtype, (pl.Struct, pl.Object)):
+                raise ColumnError(f"column {name!r} holds {native.dtype} cells; make them text, numbers or lists")
             return native.fill_nan(None) if native.dtype.is_float() else native
         blank = column.is_null().to_list()
         values = [None if is_blank else _plain(value) for value, is_blank in zip(column.to_list(), blank, strict=True)]
+        kinds = {isinstance(value, list) for value in values if value is not None}
+        if len(kinds) > 1:
+            raise ColumnError(f"column {name!r} mixes lists with single values; make every cell a list")
         return pl.Series(name, values, strict=False)
 
     def text(self, name: str) -> pl.Series:
@@ -202,8 +226,14 @@ def _indicators(table: Table, voter: str | None, instance: str | None, approvals
         )
     names = [pl.when(pl.col(name)).then(pl.lit(name)) for name in columns]
     ticks = marks.select(pl.concat_list(names).list.drop_nulls().alias("ticks"))["ticks"]
-    rows = Rows(table.text(voter), table.text(instance), ticks, _row_place)
-    return rows.keep(blanks < len(columns))
+    return Rows(table.text(voter), table.text(instance), ticks.set(blanks == len(columns), None), _row_place)
+
+
+def _indicator_columns(
+    table: Table, voter: str | None, instance: str | None, approvals: str | Iterable[str] | None
+) -> list[str]:
+    keys = (table.find(voter, VOTER_COLUMNS, "voter"), table.find(instance, INSTANCE_COLUMNS, "instance"))
+    return _several(table, approvals, without=keys)
 
 
 def _wide(
@@ -250,22 +280,18 @@ def _several(table: Table, approvals: str | Iterable[str] | None, without: tuple
         ]
     if not columns:
         raise ColumnError(f"besides {listing(without)} there is no column left to hold ticks")
-    return columns
+    return list(as_names(columns, "column"))
 
 
 def _marks(column: pl.Series, name: str) -> pl.Series:
-    if column.dtype == pl.Null:
-        return column.cast(pl.Boolean)
     if column.dtype == pl.Boolean:
         return column
-    if column.dtype.is_numeric():
-        odd = ((column != 0) & (column != 1)).arg_true()
-        if len(odd) == 0:
-            return column.cast(pl.Int8).cast(pl.Boolean)
+    marks = column.cast(pl.Float64, strict=False) if not column.dtype.is_nested() else pl.Series([None] * len(column))
+    odd = (column.is_not_null() & ~((marks == 0) | (marks == 1)).fill_null(value=False)).arg_true()
+    if len(odd):
         row = int(odd[0])
-    else:
-        row = int(column.is_not_null().arg_true()[0])
-    raise BallotError(f"{_row_place(row)}, column {name!r}: {column[row]!r} is neither 0 nor 1; write 1 for a tick")
+        raise BallotError(f"{_row_place(row)}, column {name!r}: {column[row]!r} is neither 0 nor 1; write 1 for a tick")
+    return (marks == 1).rename(name)
 
 
 def _encode(column: pl.Series, kind: str, place: Place) -> tuple[tuple[str, ...], IntArray]:

@@ -1,12 +1,14 @@
 """Names of voters, instances and alternatives: checked once, suggested when misspelt."""
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epivote.errors import InputError
 
+T = TypeVar("T", bound=np.generic)
 IntArray = NDArray[np.integer]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -25,11 +27,11 @@ def as_names(values: Iterable[object], kind: str) -> tuple[str, ...]:
     raise InputError(f"{kind} {twice!r} is listed twice; list every {kind} once")
 
 
-def suggestion(value: str, known: Sequence[str]) -> str:
+def suggestion(value: object, known: Iterable[object]) -> str:
     """` (did you mean 'x'?)` when a known name is close, else an empty string."""
     from difflib import get_close_matches
 
-    close = get_close_matches(value, known, n=1, cutoff=0.7)
+    close = get_close_matches(str(value), [str(name) for name in known], n=1, cutoff=0.7)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
@@ -47,11 +49,13 @@ def smallest_integers(values: NDArray[np.integer], limit: int) -> IntArray:
     return values.astype(np.int32)
 
 
-def frozen(array: NDArray[np.generic]) -> NDArray[np.generic]:
-    """The same array, read-only; a view, so that the giver's own array stays as it was."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
+def frozen(array: NDArray[T]) -> NDArray[T]:
+    """The same values, read-only; a copy if anybody could still change them."""
+    if not array.flags.writeable:
+        return array
+    copy = array.copy()
+    copy.flags.writeable = False
+    return copy
 
 
 def row_ranges(start: IntArray, rows: IntArray) -> IntArray:

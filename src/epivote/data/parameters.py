@@ -76,6 +76,11 @@ def log_odds(probabilities: FloatArray) -> FloatArray:
     return np.log(probabilities) - np.log1p(-probabilities)
 
 
+def from_log_odds(values: FloatArray) -> FloatArray:
+    """The probability with these log-odds; never 0, however small."""
+    return np.exp(-np.logaddexp(0.0, -values))
+
+
 def check_rates(rates: FloatArray, what: str) -> None:
     """Refuse a rate that is not finite or not strictly between 0 and 1, with its position and value."""
     if rates.ndim != 1:
@@ -89,14 +94,17 @@ def check_rates(rates: FloatArray, what: str) -> None:
 
 
 def align_rates(rates: RateLike, names: Iterable[str], what: str) -> FloatArray:
-    """One rate per name from a single number, a mapping by name, or a row in the order of the names."""
+    """One rate per name from a single number, a mapping (or Series) by name, or a row in the order of the names."""
     known = tuple(names)
+    by_name = getattr(rates, "to_dict", None)
+    if by_name is not None and set(map(str, by_name())) >= set(known):
+        rates = by_name()
     if isinstance(rates, Mapping):
+        rates = {str(name): rate for name, rate in rates.items()}
         for name in known:
             if name not in rates:
                 raise RateError(
-                    f"{what} of {name!r} is not given{suggestion(name, [str(key) for key in rates])}; "
-                    f"given are {listing([str(key) for key in rates])}"
+                    f"{what} of {name!r} is not given{suggestion(name, rates)}; given are {listing(list(rates))}"
                 )
         aligned = np.array([rates[name] for name in known], float)
     elif np.ndim(rates) == 0:

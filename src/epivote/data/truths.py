@@ -38,6 +38,7 @@ class Truths(Mapping[str, frozenset[str]]):
         for instance, names in sets.items():
             if isinstance(names, str):
                 raise InputError(f"the set of {instance!r} is the text {names!r}; write {{{names!r}}}")
+        as_names(sets, "instance")
         named = {str(instance): {str(name) for name in names} for instance, names in sets.items()}
         if alternatives is None:
             alternatives = sorted(set().union(*named.values()))
@@ -47,7 +48,7 @@ class Truths(Mapping[str, frozenset[str]]):
             check_known(sorted(names), numbers, f"set of instance {instance!r}")
         rows = [sorted(numbers[name] for name in names) for names in named.values()]
         return cls(
-            as_names(named, "instance"),
+            tuple(named),
             known,
             np.cumsum([0] + [len(row) for row in rows]),
             np.array([number for row in rows for number in row], np.int64),

@@ -18,7 +18,17 @@ from epivote.estimate import starts
 from epivote.estimate.base import RatedEstimator, rated_estimate
 from epivote.estimate.em import EM
 from epivote.estimate.history import History, believed
-from epivote.estimate.maximise import PriorKind, Priors, PriorUpdate, check_floor, check_update, maximise, prior_kind
+from epivote.estimate.maximise import (
+    PriorKind,
+    Priors,
+    PriorUpdate,
+    check_counts,
+    check_floor,
+    check_tolerance,
+    check_update,
+    maximise,
+    prior_kind,
+)
 from epivote.estimate.task import Gold, Task
 from epivote.model.likelihood import log_likelihood_of
 from epivote.model.pseudo import PseudoCounts
@@ -82,12 +92,17 @@ class AMLE(RatedEstimator):
         kind = prior_kind(self.priors, ballots)
         known = believed(history, ballots)
         best: Estimate | None = None
-        for parameters in self._starts(ballots, gold, history):
-            found = self._alternate(task, parameters, kind, known)
-            if best is None or found.log_likelihoods[-1] > best.log_likelihoods[-1]:
-                best = found
-            if found.status == "interrupted":
-                return replace(best, status="interrupted")
+        try:
+            for parameters in self._starts(ballots, gold, history):
+                found = self._alternate(task, parameters, kind, known)
+                if best is None or found.log_likelihoods[-1] > best.log_likelihoods[-1]:
+                    best = found
+                if found.status == "interrupted":
+                    raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            if best is None:
+                raise
+            return replace(best, status="interrupted")
         assert best is not None
         return best
 
@@ -95,17 +110,18 @@ class AMLE(RatedEstimator):
         """Algorithm 1 from one start."""
         by_menu = kind != "shared" and task.ballots.menu is not None
         status: Status = "iteration limit"
-        reached = None
+        reached = first = None
         history: tuple[float, ...] = ()
         try:
             for _ in range(self.max_iterations):
                 chosen = task.truth_step(parameters)
+                first = first or (parameters, chosen)
                 statistics = task.statistics(chosen, by_menu=by_menu)
                 following = maximise(statistics, parameters, kind, self.floor, known, self.prior_update)
                 change = following.distance(parameters)
                 parameters = following
                 history = (*history, log_likelihood_of(statistics, parameters) + known.log_density(parameters))
-                reached = chosen, parameters, history
+                reached = chosen, parameters, statistics, history
                 if change <= self.tolerance:
                     status = "converged"
                     break
@@ -114,7 +130,8 @@ class AMLE(RatedEstimator):
                 raise
             status = "interrupted"
         assert reached is not None
-        return rated_estimate(task, *reached, status=status)
+        assert first is not None
+        return rated_estimate(task, *reached, status, first)
 
     def _starts(self, ballots: Ballots, gold: Gold | None, history: History | None) -> Iterator[Parameters]:
         rng = np.random.default_rng(self.seed)
@@ -147,9 +164,9 @@ class AMLE(RatedEstimator):
         return Parameters(hit_rates, false_alarm_rates, align_rates(priors, ballots.alternatives, "priors"))
 
     def _check(self) -> None:
-        if isinstance(self.start, str) and self.start not in get_args(Start):
+        if not isinstance(self.start, Parameters) and self.start not in get_args(Start):
             raise InputError(f"start={self.start!r} is not one of {listing(get_args(Start))}, nor Parameters")
         check_update(self.prior_update)
         check_floor(self.floor)
-        if self.n_starts < 1 or self.max_iterations < 1:
-            raise InputError(f"n_starts={self.n_starts} and max_iterations={self.max_iterations} must be at least 1")
+        check_counts(n_starts=self.n_starts, max_iterations=self.max_iterations)
+        check_tolerance(self.tolerance)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
+from functools import partial
 from typing import Any, Self
+
+import numpy as np
 
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
-from epivote.data.estimate import Estimate
+from epivote.data.estimate import Estimate, Status, VoterCounts
 from epivote.data.names import FloatArray, suggestion
 from epivote.data.parameters import Parameters
 from epivote.data.truths import Truths
 from epivote.errors import InputError, NotFittedError
 from epivote.estimate.history import History
 from epivote.estimate.task import Chosen, Gold, Task
+from epivote.model.statistics import Statistics
 
 
 class Estimator(ABC):
@@ -48,9 +52,9 @@ class Estimator(ABC):
         if isinstance(ballots, Ballots):
             self._frame_kind = "polars"
             return ballots
-        import narwhals as nw
+        from epivote.data.frames import eager_frame
 
-        self._frame_kind = nw.from_native(ballots, eager_only=True).implementation
+        self._frame_kind = eager_frame(ballots).implementation
         return Ballots.from_frame(ballots)
 
     # Results
@@ -136,7 +140,7 @@ class Estimator(ABC):
         usual = {
             name: parameter.default for name, parameter in inspect.signature(type(self).__init__).parameters.items()
         }
-        shown = [f"{name}={value!r}" for name, value in self.get_params().items() if value is not usual[name]]
+        shown = [f"{name}={value!r}" for name, value in self.get_params().items() if repr(value) != repr(usual[name])]
         return f"{type(self).__name__}({', '.join(shown)})"
 
     @classmethod
@@ -167,22 +171,34 @@ class RatedEstimator(Estimator):
 
 
 def rated_estimate(
-    task: Task, chosen: Chosen, parameters: Parameters, log_likelihoods: tuple[float, ...], **labels: Any
+    task: Task,
+    chosen: Chosen,
+    parameters: Parameters,
+    statistics: Statistics,
+    log_likelihoods: tuple[float, ...],
+    status: Status,
+    *earlier: tuple[Parameters, Chosen],
 ) -> Estimate:
-    """An estimate whose posterior is worked out when first asked for."""
+    """An estimate whose posterior and ties (those of `earlier` steps too) are worked out when first asked for."""
     return Estimate(
         task.ballots,
         task.bounds,
         task.truths(chosen),
         parameters,
+        voter_counts(statistics),
         log_likelihoods,
-        compute_posterior=lambda: task.posterior(parameters, chosen),
-        **labels,
+        status,
+        frozenset(task.gold),
+        partial(task.posterior, parameters, chosen),
+        partial(task.ties, (parameters, chosen), *earlier),
     )
 
 
-def _look_up(names: tuple[str, ...], known: tuple[str, ...], values: FloatArray) -> FloatArray:
-    import numpy as np
+def voter_counts(statistics: Statistics) -> VoterCounts:
+    """The part of the statistics that is about voters."""
+    return VoterCounts(statistics.hits, statistics.winners_seen, statistics.false_alarms, statistics.losers_seen)
 
+
+def _look_up(names: tuple[str, ...], known: tuple[str, ...], values: FloatArray) -> FloatArray:
     by_name = dict(zip(known, values.tolist(), strict=True))
     return np.array([by_name.get(name, float(values.mean())) for name in names])

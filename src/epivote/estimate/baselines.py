@@ -6,6 +6,7 @@ Their voters' rates are shares of ticks on the returned sets, for comparison; th
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,8 @@ from epivote.data.estimate import Estimate
 from epivote.data.names import BoolArray, FloatArray, IntArray
 from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
-from epivote.estimate.base import Estimator
+from epivote.data.truths import Truths
+from epivote.estimate.base import Estimator, voter_counts
 from epivote.estimate.history import History, refuse_history
 from epivote.estimate.task import Gold, Task
 from epivote.model.choose import choose
@@ -43,7 +45,12 @@ class Baseline(Estimator):
             statistics.occurrences, statistics.offered, out=unknown.priors.copy(), where=statistics.offered > 0
         )
         parameters = Parameters(*voter_step(statistics, unknown, FLOOR), np.clip(priors, FLOOR, 1 - FLOOR))
-        return Estimate(ballots, bounds, task.truths(chosen), parameters, (), "converged")
+        counts = voter_counts(statistics)
+        return Estimate(ballots, bounds, task.truths(chosen), parameters, counts, (), "converged", frozenset(task.gold))
+
+    def predict(self, ballots: Ballots | Any) -> Truths:
+        """The rule applied to other ballots; it learns nothing, so this needs no `fit`."""
+        return self._run(self._as_ballots(ballots), None, None).truths
 
     @abstractmethod
     def _rule(self, shard: Shard) -> BoolArray:

@@ -13,7 +13,15 @@ from epivote.data.parameters import Parameters, align_rates
 from epivote.errors import InputError
 from epivote.estimate.base import RatedEstimator, rated_estimate
 from epivote.estimate.history import History, believed
-from epivote.estimate.maximise import PriorKind, Priors, check_floor, maximise, prior_kind
+from epivote.estimate.maximise import (
+    PriorKind,
+    Priors,
+    check_counts,
+    check_floor,
+    check_tolerance,
+    maximise,
+    prior_kind,
+)
 from epivote.estimate.task import Gold, Task
 from epivote.model.likelihood import marginal_log_likelihood_of
 from epivote.model.pseudo import PseudoCounts, shrinkage
@@ -67,12 +75,12 @@ class EM(RatedEstimator):
         task = Task(ballots, SizeBounds.of(self.bounds), gold)
         kind = prior_kind(self.priors, ballots)
         known = believed(history, ballots)
-        parameters, objectives, status = self._iterate(task, self._start(ballots), kind, known)
-        return rated_estimate(task, task.truth_step(parameters), parameters, objectives, status=status)
+        parameters, statistics, objectives, status = self._iterate(task, self._start(ballots), kind, known)
+        return rated_estimate(task, task.truth_step(parameters), parameters, statistics, objectives, status)
 
     def _iterate(
         self, task: Task, parameters: Parameters, kind: PriorKind, known: PseudoCounts
-    ) -> tuple[Parameters, tuple[float, ...], Status]:
+    ) -> tuple[Parameters, Statistics, tuple[float, ...], Status]:
         """Weigh, count, maximise.
 
         An estimated shrinkage settles during the first iterations and then stays, so that from there on one
@@ -81,6 +89,7 @@ class EM(RatedEstimator):
         by_menu = kind != "shared" and task.ballots.menu is not None
         pseudo = known
         objectives: tuple[float, ...] = ()
+        reached: Statistics | None = None
         status: Status = "iteration limit"
         try:
             for iteration in range(self.max_iterations):
@@ -93,15 +102,17 @@ class EM(RatedEstimator):
                 value = marginal_log_likelihood_of(statistics, log_partition, parameters)
                 following = maximise(statistics, parameters, kind, self.floor, pseudo)
                 change = following.distance(parameters)
-                parameters, objectives = following, (*objectives, value + pseudo.log_density(parameters))
+                objectives = (*objectives, value + pseudo.log_density(parameters))
+                parameters, reached = following, statistics
                 if change <= self.tolerance and not settling:
                     status = "converged"
                     break
         except KeyboardInterrupt:
-            if not objectives:
+            if reached is None:
                 raise
             status = "interrupted"
-        return parameters, objectives, status
+        assert reached is not None
+        return parameters, reached, objectives, status
 
     def _shrinkage(self, statistics: Statistics, kind: PriorKind) -> PseudoCounts:
         strength = None if self.shrinkage == "auto" else float(self.shrinkage)
@@ -117,7 +128,7 @@ class EM(RatedEstimator):
 
     def _check(self) -> None:
         check_floor(self.floor)
-        if self.max_iterations < 1:
-            raise InputError(f"max_iterations={self.max_iterations} must be at least 1")
+        check_counts(max_iterations=self.max_iterations)
+        check_tolerance(self.tolerance)
         if self.shrinkage != "auto" and not self.shrinkage >= 0:
             raise InputError(f"shrinkage={self.shrinkage!r} must be 'auto' or a number of at least 0")

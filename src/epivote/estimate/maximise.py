@@ -10,7 +10,8 @@ from epivote.data.ballots import Ballots
 from epivote.data.names import FloatArray, listing
 from epivote.data.parameters import Parameters, RateLike
 from epivote.errors import InputError
-from epivote.model.priors import Belief, prior_step, published_sweep, shared_prior, solved_priors
+from epivote.model.level import Belief
+from epivote.model.priors import prior_step, published_sweep, shared_prior, solved_priors
 from epivote.model.pseudo import PseudoCounts
 from epivote.model.statistics import Statistics
 from epivote.model.voters import voter_step
@@ -40,6 +41,8 @@ def _priors(
     if kind == "fixed":
         return priors
     if kind == "shared":
+        if update == "published":
+            raise InputError("prior_update='published' has no formula for a shared prior; use priors='individual'")
         return np.full_like(priors, shared_prior(statistics, floor))
     if update == "published":
         return published_sweep(statistics, priors, floor)
@@ -70,5 +73,18 @@ def check_update(update: str) -> None:
 
 def check_floor(floor: float) -> None:
     """Refuse a floor that leaves no room between it and its mirror image."""
-    if not 0 < floor < 0.5:
-        raise InputError(f"floor={floor} must lie strictly between 0 and 0.5")
+    if not 1e-12 <= floor < 0.5:
+        raise InputError(f"floor={floor} must lie between 1e-12 and 0.5")
+
+
+def check_counts(**counts: int) -> None:
+    """Refuse a number of repetitions that is not a whole number of at least 1."""
+    for name, count in counts.items():
+        if not isinstance(count, (int, np.integer)) or count < 1:
+            raise InputError(f"{name}={count!r} must be a whole number of at least 1")
+
+
+def check_tolerance(tolerance: float) -> None:
+    """Refuse a tolerance that nothing or everything meets."""
+    if not 0 <= tolerance < 1:
+        raise InputError(f"tolerance={tolerance!r} must be at least 0 and less than 1")

@@ -15,8 +15,8 @@ from epivote.data.names import BoolArray, FloatArray, IntArray, listing
 from epivote.data.parameters import Parameters
 from epivote.data.shards import CELLS_PER_SHARD, Shard, make_shards
 from epivote.data.truths import Truths
-from epivote.errors import BoundsError, InputError
-from epivote.model.choose import choose
+from epivote.errors import BoundsError, InputError, RateError
+from epivote.model.choose import choose, tied
 from epivote.model.likelihood import log_likelihood_of, marginal_log_likelihood_of
 from epivote.model.margins import margins
 from epivote.model.posterior import log_partition_and_inclusion, set_probabilities
@@ -90,6 +90,16 @@ class Task:
             inclusion[self._cells(shard)] = inside
         return Posterior(inclusion, probabilities)
 
+    def ties(self, *steps: tuple[Parameters, Chosen]) -> tuple[str, ...]:
+        """Instances whose set was decided by the tie rule in any of these truth steps; never a gold one."""
+        found = np.zeros(self.ballots.n_instances, bool)
+        for parameters, chosen in steps:
+            for shard, sets in zip(self.shards, chosen, strict=True):
+                found[shard.instances] |= tied(margins(shard, parameters), sets, shard.lower)
+        return tuple(
+            self.ballots.instances[z] for z in np.flatnonzero(found) if self.ballots.instances[z] not in self.gold
+        )
+
     # Between tables of cells and truths
 
     @cached_property
@@ -162,14 +172,15 @@ class _Known:
         self.sets = sets
 
 
-def log_likelihood(ballots: Ballots, truths: Truths, parameters: Parameters, bounds: BoundsLike) -> float:
+def log_likelihood(ballots: Ballots, truths: Gold, parameters: Parameters, bounds: BoundsLike) -> float:
     """Logarithm of the probability of these sets and these ballots under the model; -inf if a set breaks the bounds.
 
     AMLE raises it at every step.
     """
     task = Task(ballots, SizeBounds.of(bounds))
+    _check_fit(parameters, ballots)
     for instance in ballots.instances:
-        if instance not in truths.instance_index:
+        if instance not in truths:
             raise InputError(f"instance {instance!r} has ballots but no set; give a set for every instance")
     chosen = task.chosen(truths)
     for shard, sets in zip(task.shards, chosen, strict=True):
@@ -185,9 +196,18 @@ def marginal_log_likelihood(ballots: Ballots, parameters: Parameters, bounds: Bo
     EM without shrinkage raises it at every step.
     """
     task = Task(ballots, SizeBounds.of(bounds))
+    _check_fit(parameters, ballots)
     membership, log_partition = task.expectation(parameters)
     statistics = task.statistics(membership, by_menu=priors_differ(parameters))
     return marginal_log_likelihood_of(statistics, log_partition, parameters)
+
+
+def _check_fit(parameters: Parameters, ballots: Ballots) -> None:
+    if len(parameters.hit_rates) != ballots.n_voters or len(parameters.priors) != ballots.n_alternatives:
+        raise RateError(
+            f"parameters are of {len(parameters.hit_rates)} voters and {len(parameters.priors)} alternatives; "
+            f"the ballots have {ballots.n_voters} and {ballots.n_alternatives}"
+        )
 
 
 def priors_differ(parameters: Parameters) -> bool:

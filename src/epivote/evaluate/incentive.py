@@ -9,7 +9,7 @@ from epivote.data.ballots import Ballots
 
 
 @dataclass(frozen=True)
-class Place:
+class Standing:
     """One participant's place: points for ballots that contain every right alternative, and ticks in all."""
 
     rank: int
@@ -18,7 +18,7 @@ class Place:
     ticks: int
 
 
-def rank_participants(ballots: Ballots, gold: Mapping[str, Iterable[str]]) -> list[Place]:
+def rank_participants(ballots: Ballots, gold: Mapping[str, Iterable[str]]) -> list[Standing]:
     """Participants by the paper's incentive: most points first, fewer ticks break ties; equals share a rank.
 
     A ballot earns a point if it contains all right alternatives; only instances with gold count, for ticks as well.
@@ -31,9 +31,9 @@ def rank_participants(ballots: Ballots, gold: Mapping[str, Iterable[str]]) -> li
             points[voter] += ticked >= right[instance]
             ticks[voter] += len(ticked)
     order = sorted(ballots.voters, key=lambda voter: (-points[voter], ticks[voter]))
-    places: list[Place] = []
+    places: list[Standing] = []
     for position, voter in enumerate(order, start=1):
         last = places[-1] if places else None
         equal = last is not None and (last.points, last.ticks) == (points[voter], ticks[voter])
-        places.append(Place(last.rank if last and equal else position, voter, points[voter], ticks[voter]))
+        places.append(Standing(last.rank if last and equal else position, voter, points[voter], ticks[voter]))
     return places

@@ -21,6 +21,10 @@ class Interval:
     low: float
     high: float
 
+    def within(self, low: float, high: float) -> Interval:
+        """The part of the interval that is possible at all."""
+        return Interval(self.mean, max(self.low, low), min(self.high, high))
+
     def __str__(self) -> str:
         """`0.880 (0.841 to 0.919)`."""
         return f"{self.mean:.3f} ({self.low:.3f} to {self.high:.3f})"
@@ -60,7 +64,7 @@ def share_interval(successes: int, trials: int, confidence: float = 0.95) -> Int
     share = successes / trials
     centre = (share + z**2 / (2 * trials)) / (1 + z**2 / trials)
     half = z / (1 + z**2 / trials) * float(np.sqrt(share * (1 - share) / trials + z**2 / (4 * trials**2)))
-    return Interval(share, max(0.0, centre - half), min(1.0, centre + half))
+    return Interval(share, min(share, max(0.0, centre - half)), max(share, min(1.0, centre + half)))
 
 
 def wilcoxon(first: Values, second: Values) -> PairedTest:
@@ -80,5 +84,5 @@ def wilcoxon(first: Values, second: Values) -> PairedTest:
 def _values(values: Values) -> FloatArray:
     array = np.asarray(values, float)
     if array.ndim != 1 or len(array) == 0 or not np.isfinite(array).all():
-        raise InputError("an interval needs a row of at least one finite number")
+        raise InputError("the values to average or compare must be a row of at least one finite number")
     return array

@@ -41,7 +41,7 @@ class Comparison:
     @cached_property
     def hamming(self) -> FloatArray:
         """Share of offered alternatives decided rightly, per instance."""
-        share: FloatArray = np.divide(self.correct, np.maximum(self.widths, 1))
+        share: FloatArray = np.divide(self.correct, self.widths, out=np.ones(len(self.widths)), where=self.widths > 0)
         return share
 
     @cached_property
@@ -110,10 +110,10 @@ def score(truths: Mapping[str, Iterable[str]], gold: Mapping[str, Iterable[str]]
     found = compare(truths, gold, offered)
     return Scores(
         n_instances=len(found.instances),
-        hamming=mean_interval(found.hamming),
+        hamming=mean_interval(found.hamming).within(0, 1),
         zero_one=share_interval(int(found.zero_one.sum()), len(found.instances)),
-        harmonic=mean_interval(found.harmonic),
-        jaccard=mean_interval(found.jaccard),
+        harmonic=mean_interval(found.harmonic).within(0, 1),
+        jaccard=mean_interval(found.jaccard).within(0, 1),
         micro_f1=found.micro_f1,
         macro_f1=found.macro_f1,
     )

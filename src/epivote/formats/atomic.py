@@ -1,5 +1,6 @@
 """Files appear whole or not at all."""
 
+import errno
 import os
 import tempfile
 from collections.abc import Callable, Mapping
@@ -13,9 +14,12 @@ Write = Callable[[Path], object]
 def write_files(writers: Mapping[Path, Write]) -> None:
     """Let every writer write beside its target, then put all in place; on any failure nothing is left behind."""
     written: dict[Path, Path] = {}
+    target = Path()
     try:
         for target, write in writers.items():
             target.parent.mkdir(parents=True, exist_ok=True)
+            if target.is_dir():
+                raise IsADirectoryError(errno.EISDIR, "it is a folder")
             handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
             os.close(handle)
             written[target] = Path(name)
@@ -24,7 +28,6 @@ def write_files(writers: Mapping[Path, Write]) -> None:
         for target, temporary in written.items():
             temporary.replace(target)
     except OSError as error:
-        target = next(reversed(written), next(iter(writers)))
         raise FileError(f"cannot write {target}: {error.strerror or error}; choose another place") from error
     finally:
         for temporary in written.values():

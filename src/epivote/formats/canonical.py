@@ -125,9 +125,11 @@ class _Table:
         for name in usual:
             if name in self.columns:
                 return self.frame[name]
+        other = next((mark for mark in (";", "\t") if len(self.columns) == 1 and mark in self.columns[0]), None)
+        hint = "" if other is None else f"; the file seems to use {other!r} where a comma is needed"
         raise ColumnError(
             f"{self.path}: there is no column {usual[0]!r} (nor {', '.join(usual[1:])})"
-            f"{suggestion(usual[0], self.columns)}; the columns are {listing(self.columns)}"
+            f"{suggestion(usual[0], self.columns)}; the columns are {listing(self.columns)}{hint}"
         )
 
     def place(self, row: int) -> str:
@@ -149,7 +151,7 @@ def _read_text(path: Path) -> pl.DataFrame:
     except pl.exceptions.PolarsError as error:
         _refuse_torn_rows(path, None)
         first = str(error).splitlines()[0]
-        raise FileError(f"{path} is not a CSV file that can be read: {first}") from None
+        raise FileError(f"{path} cannot be read as CSV ({first}); check the quotes around its cells") from None
 
 
 def _refuse_torn_rows(path: Path, n_columns: int | None) -> None:
@@ -178,11 +180,14 @@ def _scan(path: Path, visit: Callable[[int, list[str]], None], most: int | None 
     """Visit the records of a CSV file with the line each begins on."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
+            csv.field_size_limit(2**31 - 1)
             reader = csv.reader(file, strict=True)
             begins, seen = 1, 0
             for cells in reader:
-                visit(begins, cells)
-                begins, seen = reader.line_num + 1, seen + 1
+                if cells or seen:  # blank lines before the header are nothing at all
+                    visit(begins, cells)
+                    seen += 1
+                begins = reader.line_num + 1
                 if seen == most:
                     return
     except UnicodeDecodeError:

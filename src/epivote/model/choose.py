@@ -33,6 +33,18 @@ def choose(margins: FloatArray, lower: int, upper: int) -> BoolArray:
     return chosen
 
 
+def tied(margins: FloatArray, chosen: BoolArray, lower: int) -> BoolArray:
+    """Rows whose chosen set has equally likely rivals, so that the tie rule decided.
+
+    Either a member and an outsider have the same margin, or a member at margin 0 could be left out.
+    """
+    rounded = np.round(margins, TIE_DECIMALS)
+    weakest_member = np.where(chosen, rounded, np.inf).min(axis=1, initial=np.inf)
+    strongest_outsider = np.where(chosen, -np.inf, rounded).max(axis=1, initial=-np.inf)
+    rivals: BoolArray = (weakest_member == strongest_outsider) | ((weakest_member == 0) & (chosen.sum(axis=1) > lower))
+    return rivals
+
+
 def count_optimal(margins: FloatArray, lower: int, upper: int) -> int:
     """How many sets are exactly as likely as the chosen one, itself included, for one row of margins."""
     fixed, open_, sizes = _optimal_shape(margins, lower, upper)

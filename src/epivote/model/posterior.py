@@ -7,6 +7,7 @@ alternatives and the states of a size counter give all of it in O(m u) per insta
 import numpy as np
 
 from epivote.data.names import BoolArray, FloatArray
+from epivote.data.parameters import from_log_odds
 from epivote.model.sizes import backward, end_states, forward, next_state, start_state
 
 NUMBERS_PER_CHUNK = 1 << 18
@@ -21,7 +22,7 @@ def log_partition_and_inclusion(margins: FloatArray, lower: int, upper: int) -> 
     """
     rows, width = margins.shape
     if lower == 0 and upper >= width:
-        return np.logaddexp(0.0, margins).sum(axis=1), np.exp(-np.logaddexp(0.0, -margins))
+        return np.logaddexp(0.0, margins).sum(axis=1), from_log_odds(margins)
     log_partition, inclusion = np.empty(rows), np.empty_like(margins)
     states = len(end_states(lower, upper, width))
     step = max(1, NUMBERS_PER_CHUNK // (states * (width + 1)))

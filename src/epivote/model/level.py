@@ -1,0 +1,123 @@
+"""The common level of all priors: the direction in which single-coordinate steps crawl."""
+
+from collections.abc import Mapping
+from math import lgamma
+from typing import NamedTuple
+
+import numpy as np
+
+from epivote.data.names import BoolArray, FloatArray
+from epivote.data.parameters import from_log_odds
+from epivote.model.sizes import backward, end_states, forward, start_state
+from epivote.model.solve import solve_rising
+from epivote.model.statistics import Group, Statistics
+
+
+class Belief(NamedTuple):
+    """Believed occurrences and absences of every alternative, added to those seen."""
+
+    present: float = 0.0
+    absent: float = 0.0
+
+
+NO_BELIEF = Belief()
+
+
+def log_odds_limit(floor: float) -> float:
+    """Log-odds of 1 - floor."""
+    return float(np.log1p(-floor) - np.log(floor))
+
+
+def in_box(theta: FloatArray, floor: float) -> FloatArray:
+    """Priors from log-odds, kept in [floor, 1 - floor]."""
+    return np.clip(from_log_odds(theta), floor, 1 - floor)
+
+
+class SizeWeights:
+    """Log-weights of some sizes; a common shift s of all log-odds adds s times the size."""
+
+    def __init__(self, sizes: FloatArray, log_weights: FloatArray) -> None:
+        possible = np.isfinite(log_weights)
+        self.sizes, self.log_weights = sizes[possible], log_weights[possible]
+
+    @classmethod
+    def binomial(cls, group: Group) -> "SizeWeights":
+        """Those of equally likely alternatives: in how many ways each size can be."""
+        sizes = np.arange(group.lower, group.upper + 1)
+        ways = [lgamma(group.width + 1) - lgamma(k + 1) - lgamma(group.width - k + 1) for k in sizes]
+        return cls(sizes.astype(float), np.array(ways))
+
+    def mean_and_variance(self, shift: float) -> tuple[float, float]:
+        """Of the size, after the shift."""
+        exponents = self.log_weights + shift * self.sizes
+        shares = np.exp(exponents - exponents.max())
+        shares /= shares.sum()
+        mean = float(shares @ self.sizes)
+        return mean, float(shares @ (self.sizes - mean) ** 2)
+
+
+def shift_level(
+    theta: FloatArray, occurrences: FloatArray, groups: Mapping[Group, float], floor: float, belief: Belief
+) -> FloatArray:
+    """The log-odds strictly inside the box moved together to the best level that keeps them inside."""
+    limit = log_odds_limit(floor)
+    inside = np.abs(theta) < limit
+    if not inside.any() or all(group.lower == 0 and group.upper == group.width for group in groups):
+        return theta
+    sizes = [(count, _size_weights(theta, inside, group)) for group, count in groups.items()]
+    low, high = -limit - theta[inside].min(), limit - theta[inside].max()
+    total = float(occurrences[inside].sum()) + belief.present * int(inside.sum())
+    shift = best_shift(sizes, total, float(low), float(high), believed=sum(belief), theta=theta[inside])
+    return np.where(inside, np.clip(theta + shift, -limit, limit), theta)
+
+
+def _size_weights(theta: FloatArray, inside: BoolArray, group: Group) -> SizeWeights:
+    """Weights of the number of members among `inside`, whatever the others do within the bounds."""
+    worth = end_states(group.lower, group.upper, group.upper + 1)
+    for other in theta[~inside]:
+        worth = backward(worth, other, 0.0)
+    counter = start_state(len(worth))
+    for one in theta[inside]:
+        counter = forward(counter, one, 0.0)
+    return SizeWeights(np.arange(len(worth) - 1, dtype=float), (counter + worth)[:-1])
+
+
+def best_shift(
+    sizes: list[tuple[float, SizeWeights]],
+    total: float,
+    low: float,
+    high: float,
+    believed: float = 0.0,
+    theta: FloatArray | None = None,
+) -> float:
+    """The shift at which the expected total size, with the believed instances of `theta` without bounds, is `total`."""
+
+    def expected(shift: float) -> tuple[float, float]:
+        moments = [(count, *weights.mean_and_variance(shift)) for count, weights in sizes]
+        mean = sum(count * mean for count, mean, _ in moments)
+        slope = sum(count * variance for count, _, variance in moments)
+        if theta is not None and believed:
+            inside = from_log_odds(theta + shift)
+            mean += believed * float(inside.sum())
+            slope += believed * float((inside * (1 - inside)).sum())
+        return mean, slope
+
+    return solve_rising(expected, total, low, high, 0.0)
+
+
+def to_mean_size(theta: FloatArray, statistics: Statistics) -> FloatArray:
+    """Priors whose odds have the ratios of `theta` and whose expected total equals the one seen."""
+    total, offered = float(statistics.occurrences.sum()), statistics.offered
+    if not 0 < total < offered.sum():
+        return from_log_odds(theta)
+
+    def expected(shift: float) -> tuple[float, float]:
+        inside = from_log_odds(theta + shift)
+        return float(offered @ inside), float(offered @ (inside * (1 - inside)))
+
+    return from_log_odds(theta + solve_rising(expected, total, -100.0, 100.0, 0.0))
+
+
+def level_is_free(statistics: Statistics) -> bool:
+    """Whether every instance allows one size only, so that only ratios of odds matter."""
+    return all(group.lower == group.upper for group in statistics.groups)
