@@ -4,15 +4,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles
-from epivote import Beta, BoundsError, InputError, SizeBounds, Truths, simulate
-from epivote.simulate import draw_sets
+from epivote import Beta, BoundsError, InputError, Truths, simulate
+from epivote.model.sets import draw_sets
 
 
 @pytest.mark.parametrize(("lower", "upper"), [(0, 3), (1, 2), (2, 2), (1, None), (0, 0), (3, 3)])
 def test_sets_are_drawn_from_the_prior_under_the_bounds(lower, upper):
     t, count = np.array([0.2, 0.5, 0.8]), 20_000
-    members = draw_sets(t, SizeBounds(lower, upper), count, np.random.default_rng(1))
     top = 3 if upper is None else upper
+    members = draw_sets(np.log(t / (1 - t)), lower, top, count, np.random.default_rng(1))
     mass = oracles.size_mass(range(3), t, lower, top)
     for chosen in oracles.allowed_sets(range(3), lower, top):
         expected = oracles.prior_product(chosen, range(3), t) / mass

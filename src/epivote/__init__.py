@@ -23,6 +23,7 @@ from epivote.errors import (
     BallotError,
     BoundsError,
     ColumnError,
+    CrowdWarning,
     EpivoteError,
     FileError,
     InputError,
@@ -32,8 +33,13 @@ from epivote.errors import (
 from epivote.estimate.amle import AMLE
 from epivote.estimate.baselines import Approval, Majority, Modal
 from epivote.estimate.em import EM
+from epivote.estimate.explain import Explanation
+from epivote.estimate.history import Record
 from epivote.estimate.maximum_likelihood import MaximumLikelihood
+from epivote.estimate.reliability import VoterReport
+from epivote.estimate.review import Doubt
 from epivote.estimate.task import log_likelihood, marginal_log_likelihood
+from epivote.evaluate.calibration import CalibrationBin, calibration
 from epivote.evaluate.incentive import Standing, rank_participants
 from epivote.evaluate.intervals import Interval, PairedTest, mean_interval, share_interval, wilcoxon
 from epivote.evaluate.metrics import (
@@ -69,10 +75,14 @@ __all__ = [
     "Ballots",
     "Beta",
     "BoundsError",
+    "CalibrationBin",
     "ColumnError",
     "Comparison",
+    "CrowdWarning",
+    "Doubt",
     "EpivoteError",
     "Estimate",
+    "Explanation",
     "FileError",
     "InputError",
     "Interval",
@@ -84,12 +94,15 @@ __all__ = [
     "Parameters",
     "Posterior",
     "RateError",
+    "Record",
     "Scores",
     "Simulation",
     "SizeBounds",
     "Standing",
     "Truths",
+    "VoterReport",
     "__version__",
+    "calibration",
     "compare",
     "hamming",
     "harmonic",

@@ -9,6 +9,8 @@
     │   └── FileError         a file that cannot be read or written
     └── NotFittedError    a result was asked for before `fit` (also an AttributeError)
 
+    CrowdWarning          an estimate stands, but something about the crowd should be looked at (a UserWarning)
+
 Every message is one sentence that names the place, the value and the way out.
 """
 
@@ -16,6 +18,7 @@ __all__ = [
     "BallotError",
     "BoundsError",
     "ColumnError",
+    "CrowdWarning",
     "EpivoteError",
     "FileError",
     "InputError",
@@ -50,6 +53,10 @@ class ColumnError(InputError):
 
 class FileError(InputError):
     """A file that cannot be read or written."""
+
+
+class CrowdWarning(UserWarning):
+    """The estimate stands, but something about the crowd should be looked at."""
 
 
 class NotFittedError(EpivoteError, AttributeError):

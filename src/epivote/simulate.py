@@ -12,10 +12,10 @@ from epivote.data.ballots import Ballots
 from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.build import assemble
 from epivote.data.names import BoolArray, FloatArray, IntArray, as_names
-from epivote.data.parameters import Parameters, RateLike, align_rates
+from epivote.data.parameters import Parameters, RateLike, align_rates, log_odds
 from epivote.data.truths import Truths
 from epivote.errors import BoundsError, InputError
-from epivote.model.sizes import backward_table, next_state
+from epivote.model.sets import draw_sets
 
 NUMBERS_PER_CHUNK = 1 << 22
 
@@ -100,27 +100,10 @@ def _draw_members(
     members = np.zeros((len(instances), len(priors)), bool)
     for pair in dict.fromkeys(pairs):
         rows = np.array([each == pair for each in pairs])
-        members[rows] = draw_sets(priors, SizeBounds(*pair), int(rows.sum()), rng)
-    return members
-
-
-def draw_sets(priors: FloatArray, bounds: SizeBounds, count: int, rng: np.random.Generator) -> BoolArray:
-    """`count` sets from the prior under the bounds, exactly: alternative by alternative, given the size so far."""
-    m = len(priors)
-    upper = m if bounds.upper is None else min(bounds.upper, m)
-    if bounds.lower > m:
-        raise BoundsError(f"{m} alternatives hold no set of at least {bounds.lower}; lower the bound")
-    log_in, log_out = np.log(priors), np.log1p(-priors)
-    table = backward_table(log_in, log_out, bounds.lower, upper)
-    members = np.zeros((count, m), bool)
-    size = np.zeros(count, np.int64)
-    for j in range(m):
-        inside, outside = log_in[j] + next_state(table[j + 1]), log_out[j] + table[j + 1]
-        possible = np.isfinite(inside) | np.isfinite(outside)
-        chance = np.zeros(len(inside))
-        chance[possible] = np.exp(inside[possible] - np.logaddexp(inside, outside)[possible])
-        members[:, j] = rng.random(count) < chance[np.minimum(size, len(chance) - 1)]
-        size += members[:, j]
+        lower, upper = pair[0], len(priors) if pair[1] is None else min(pair[1], len(priors))
+        if lower > len(priors):
+            raise BoundsError(f"{len(priors)} alternatives hold no set of at least {lower}; lower the bound")
+        members[rows] = draw_sets(log_odds(priors), lower, upper, int(rows.sum()), rng)
     return members
 
 

@@ -216,6 +216,11 @@ def test_an_interrupted_run_keeps_and_labels_its_estimate(monkeypatch):
     estimator = EM((1, 2))
     with pytest.raises(KeyboardInterrupt):
         estimator.fit(crowd.ballots)
+    assert not hasattr(estimator, "estimate_"), "an interrupt before the first iteration leaves nothing to keep"
+    calls.clear()
+    monkeypatch.setattr(EM, "_seems_upside_down", lambda *_: False)
+    with pytest.raises(KeyboardInterrupt):
+        estimator.fit(crowd.ballots)
     assert estimator.estimate_.status == "interrupted"
     assert len(estimator.truth_) == 50
 

@@ -77,12 +77,6 @@ class Estimate:
         """
         return self.compute_ties()
 
-    @property
-    def upside_down(self) -> bool:
-        """Whether most ballots come from voters whose ticks count against what they tick."""
-        ballots = self.ballots.ballots_per_voter
-        return bool(ballots[self.parameters.weights < 0].sum() > ballots.sum() / 2)
-
     # Tables: columns by name, ready for a file, a frame or a page
 
     def truth_table(self) -> dict[str, list[object]]:

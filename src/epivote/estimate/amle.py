@@ -44,8 +44,9 @@ class AMLE(RatedEstimator):
     bounds
         Size of the true sets: `2`, `(1, 2)`, `(1, None)`, `"1..2"` or `SizeBounds`. `(0, None)` is the paper's AMLE_f.
     start
-        First guess at the voters' rates: `"anna_karenina"`, `"uniform"`, `"random"`, `"soft"` (what `EM` finds), or
-        `Parameters`.
+        First guess at the voters' rates: `"anna_karenina"` (or what `EM` finds, if voters tick most alternatives
+        where few can be right: such a crowd may be upside down), `"uniform"`, `"random"`, `"soft"` (what `EM` finds),
+        or `Parameters`.
     prior_update
         `"mle"`: one sweep of the corrected Proposition 2 per iteration; `"solved"`: swept until nothing moves;
         `"published"`: the formula as printed, which can lower the likelihood.
@@ -137,11 +138,11 @@ class AMLE(RatedEstimator):
         rng = np.random.default_rng(self.seed)
         if isinstance(self.start, Parameters):
             yield self._given_start(self.start, ballots)
-        elif self.start == "anna_karenina":
+        elif self.start == "anna_karenina" and not starts.tick_too_much(ballots, SizeBounds.of(self.bounds)):
             yield self._with_priors(starts.anna_karenina(ballots), ballots)
         elif self.start == "uniform":
             yield self._with_priors(starts.uniform(ballots), ballots)
-        elif self.start == "soft":
+        elif self.start in ("soft", "anna_karenina"):
             yield EM(self.bounds, priors=self.priors, floor=self.floor).fit(ballots, gold, history).parameters_
         else:
             yield self._with_priors(starts.random(ballots, rng), ballots)

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from abc import ABC, abstractmethod
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
 from epivote.data.estimate import Estimate, Status, VoterCounts
-from epivote.data.names import FloatArray, suggestion
+from epivote.data.names import FloatArray, listing, suggestion, sums
 from epivote.data.parameters import Parameters
+from epivote.data.shards import Shard
 from epivote.data.truths import Truths
-from epivote.errors import InputError, NotFittedError
-from epivote.estimate.history import History
+from epivote.errors import CrowdWarning, InputError, NotFittedError
+from epivote.estimate.explain import Explanation, explain
+from epivote.estimate.history import History, Record
+from epivote.estimate.reliability import VoterReport, reliability, upside_down
+from epivote.estimate.review import Doubt, review
 from epivote.estimate.task import Chosen, Gold, Task
+from epivote.model.best_sets import Utility, best_sets, decide
 from epivote.model.statistics import Statistics
+
+UPSIDE_DOWN = (
+    "most ballots come from voters whose ticks speak against what they tick: the crowd seems to be upside down; "
+    "check that ticks mean 'right', and give some gold answers if you can"
+)
 
 
 class Estimator(ABC):
@@ -36,6 +47,8 @@ class Estimator(ABC):
         """
         ballots = self._as_ballots(ballots)
         self._estimate = self._run(ballots, gold, history)
+        if upside_down(self._estimate):
+            warnings.warn(UPSIDE_DOWN, CrowdWarning, stacklevel=2)
         if self._estimate.status == "interrupted":
             raise KeyboardInterrupt
         return self
@@ -96,6 +109,12 @@ class Estimator(ABC):
         """Probability that each returned set is exactly right, in the order of the instances; None without rates."""
         posterior = self.estimate_.posterior
         return None if posterior is None else posterior.set_probabilities
+
+    @property
+    def voter_history_(self) -> dict[str, Record]:
+        """Counts of every voter, to be given as `history` to a later fit."""
+        counts = np.stack(self.estimate_.counts).T.tolist()
+        return {voter: Record(*row) for voter, row in zip(self.estimate_.ballots.voters, counts, strict=True)}
 
     @property
     def log_likelihoods_(self) -> tuple[float, ...]:
@@ -168,6 +187,66 @@ class RatedEstimator(Estimator):
             _look_up(ballots.alternatives, known.ballots.alternatives, rates.priors),
         )
         return task.truths(task.truth_step(parameters))
+
+    # How sure, and why
+
+    def best_sets(self, instance: str, count: int = 5) -> list[tuple[frozenset[str], float]]:
+        """The most probable sets of one instance with their probabilities."""
+        margins, shard, offered = self._one(instance)
+        found = best_sets(margins, shard.lower, shard.upper, count)
+        return [(frozenset(offered[c] for c in members), probability) for probability, members in found]
+
+    @property
+    def expected_sizes_(self) -> FloatArray:
+        """Expected number of right alternatives on every instance."""
+        posterior = self.estimate_.posterior
+        assert posterior is not None
+        instance = np.repeat(np.arange(self.estimate_.ballots.n_instances), self.estimate_.ballots.menu_sizes)
+        return sums(instance, posterior.inclusion, self.estimate_.ballots.n_instances)
+
+    def decide(self, utility: Utility = "exact") -> Truths:
+        """Sets of highest expected utility: `exact` (the default everywhere), `hamming` or `f1`; gold ones stay."""
+        if utility not in get_args(Utility):
+            raise InputError(f"utility={utility!r} is not one of {listing(get_args(Utility))}")
+        known = self.estimate_
+        gold = {name: known.truths[name] for name in known.gold}
+        task = Task(known.ballots, known.bounds, gold)
+        tables = [
+            decide(margins, shard.lower, shard.upper, utility)
+            for shard, margins in zip(task.shards, task.margins(known.parameters), strict=True)
+        ]
+        return task.truths(task.with_gold(tables))
+
+    def explain(self, instance: str) -> Explanation:
+        """Why this set: prior, every voter's push, what the size bounds changed, runners-up."""
+        return explain(self.estimate_, instance)
+
+    def reliability(self) -> list[VoterReport]:
+        """Every voter's rates and weight with intervals, and reasons to look closer."""
+        return reliability(self.estimate_)
+
+    def review(self, threshold: float = 0.95, *, most: int = 100, seed: int = 0) -> list[Doubt]:
+        """Instances less sure than `threshold`, most doubtful first, with how many more ballots should settle each."""
+        if not 0 < threshold <= 1:
+            raise InputError(f"threshold={threshold} must be a probability above 0")
+        return review(self.estimate_, threshold, most, seed)
+
+    def gold_check(self) -> tuple[Truths, FloatArray]:
+        """What the ballots alone say of the gold instances under the rates found, and how sure that is.
+
+        The rates were learnt with these gold sets, so this flatters a little; hold some gold back to be sure.
+        """
+        known = self.estimate_
+        if not known.gold:
+            raise InputError("no gold sets were given to fit, so there is nothing to check")
+        task = Task(known.ballots.select(instances=known.gold), known.bounds)
+        chosen = task.truth_step(known.parameters)
+        return task.truths(chosen), task.posterior(known.parameters, chosen).set_probabilities
+
+    def _one(self, instance: str) -> tuple[FloatArray, Shard, tuple[str, ...]]:
+        ballots = self.estimate_.ballots.select(instances=[instance])
+        task = Task(ballots, self.estimate_.bounds)
+        return task.margins(self.estimate_.parameters)[0][0], task.shards[0], ballots.offered(instance)
 
 
 def rated_estimate(

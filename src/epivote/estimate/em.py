@@ -29,12 +29,16 @@ from epivote.model.statistics import Statistics
 
 SETTLING_ITERATIONS = 10
 START = (0.7, 0.2)
+SAMPLE = 1000
+CLEARLY = 20.0
 
 
 class EM(RatedEstimator):
     """Voters and priors that maximise the marginal likelihood; sets are weighed by their exact probabilities.
 
     Better than `AMLE` when ballots are sparse: few ballots per instance, or voters who answer only a small share.
+    A crowd turned upside down is noticed: if voters who tick wrong answers explain the ballots far better, that is
+    where it starts, and a `CrowdWarning` says so.
 
     Parameters
     ----------
@@ -75,8 +79,23 @@ class EM(RatedEstimator):
         task = Task(ballots, SizeBounds.of(self.bounds), gold)
         kind = prior_kind(self.priors, ballots)
         known = believed(history, ballots)
-        parameters, statistics, objectives, status = self._iterate(task, self._start(ballots), kind, known)
+        start = self._start(ballots, mirrored=self._seems_upside_down(ballots, gold))
+        parameters, statistics, objectives, status = self._iterate(task, start, kind, known)
         return rated_estimate(task, task.truth_step(parameters), parameters, statistics, objectives, status)
+
+    def _seems_upside_down(self, ballots: Ballots, gold: Gold | None) -> bool:
+        """Whether voters who tick wrong answers rather than right ones explain (some of) the ballots far better."""
+        sample = ballots.select(instances=ballots.instances[:SAMPLE]) if ballots.n_instances > SAMPLE else ballots
+        known = {name: names for name, names in (gold or {}).items() if name in sample.instance_index}
+        task = Task(sample, SizeBounds.of(self.bounds), known or None)
+        kind = prior_kind(self.priors, sample)
+        none = PseudoCounts.none(sample.n_voters)
+        quick = EM(self.bounds, shrinkage=1.0, priors=self.priors, tolerance=1e-2, max_iterations=40, floor=self.floor)
+        runs = [quick._iterate(task, self._start(sample, mirrored=turned), kind, none) for turned in (False, True)]
+        if any(status == "interrupted" for *_, status in runs):
+            raise KeyboardInterrupt
+        (_, _, upright, _), (_, _, mirrored, _) = runs
+        return mirrored[-1] > upright[-1] + CLEARLY
 
     def _iterate(
         self, task: Task, parameters: Parameters, kind: PriorKind, known: PseudoCounts
@@ -118,11 +137,12 @@ class EM(RatedEstimator):
         strength = None if self.shrinkage == "auto" else float(self.shrinkage)
         return shrinkage(statistics, strength=strength, with_priors=kind == "individual")
 
-    def _start(self, ballots: Ballots) -> Parameters:
+    def _start(self, ballots: Ballots, *, mirrored: bool = False) -> Parameters:
         priors = 0.5 if isinstance(self.priors, str) else self.priors
+        hit_rate, false_alarm_rate = START[::-1] if mirrored else START
         return Parameters(
-            np.full(ballots.n_voters, START[0]),
-            np.full(ballots.n_voters, START[1]),
+            np.full(ballots.n_voters, hit_rate),
+            np.full(ballots.n_voters, false_alarm_rate),
             align_rates(priors, ballots.alternatives, "priors"),
         )
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from epivote.data.ballots import Ballots
+from epivote.data.bounds import SizeBounds
 from epivote.data.names import FloatArray
 
 DENSE_CELLS = 20_000_000
@@ -24,6 +25,13 @@ def random(ballots: Ballots, rng: np.random.Generator) -> Rates:
     """P uniform in (.5, 1) and q uniform in (0, .5), for every voter by herself."""
     edge = 1e-4
     return rng.uniform(0.5, 1 - edge, ballots.n_voters), rng.uniform(edge, 0.5, ballots.n_voters)
+
+
+def tick_too_much(ballots: Ballots, bounds: SizeBounds) -> bool:
+    """Whether most offered alternatives are ticked although at most half of them can be right."""
+    offered = ballots.menu_sizes[ballots.ballot_instance].sum()
+    _, upper = bounds.resolve(ballots)
+    return bool(ballots.n_approvals > offered / 2 and upper.sum() <= ballots.menu_sizes.sum() / 2)
 
 
 def anna_karenina(ballots: Ballots) -> Rates:

@@ -1,0 +1,146 @@
+"""Why this set: what prior, voters and size bounds contributed, in log-odds that add up."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from epivote.data.estimate import Estimate
+from epivote.data.parameters import log_odds
+from epivote.estimate.task import Task
+from epivote.model.best_sets import best_sets
+from epivote.model.posterior import log_partition_and_inclusion
+
+RUNNERS_UP = 4
+PUSHES_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Account:
+    """One alternative's log-odds: prior plus every voter's push make its margin.
+
+    A tick pushes by ln(p/q), a blank by ln((1-p)/(1-q)); `threshold` is the part of the pushes that a voter's presence
+    alone makes, the same for every alternative.
+    """
+
+    alternative: str
+    prior: float
+    pushes: dict[str, float]
+    ticked_by: tuple[str, ...]
+    threshold: float
+    margin: float
+    probability: float
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Everything that decided one instance, strongest alternative first."""
+
+    instance: str
+    answer: tuple[str, ...]
+    confidence: float
+    size: tuple[int, int]
+    without_bounds: tuple[str, ...]
+    accounts: tuple[Account, ...]
+    runners_up: tuple[tuple[tuple[str, ...], float], ...]
+    gold: bool
+
+    @property
+    def bound_effect(self) -> str:
+        """What the size bounds changed, in words."""
+        added = [name for name in self.answer if name not in self.without_bounds]
+        removed = [name for name in self.without_bounds if name not in self.answer]
+        if self.gold:
+            return "The set was given as gold; what follows is what the ballots say."
+        if added:
+            return f"At least {self.size[0]} must be right, so {_names(added)} came in although more speaks against."
+        if removed:
+            return f"At most {self.size[1]} can be right, so {_names(removed)} stayed out although more speaks for."
+        return "The size bounds changed nothing: every margin above 0 is in, every one below is out."
+
+    def to_dict(self) -> dict[str, object]:
+        """All of it, ready for JSON."""
+        return {**asdict(self), "bound_effect": self.bound_effect}
+
+    def to_text(self) -> str:
+        """A page for a person."""
+        lines = [
+            f"{self.instance}: {_names(self.answer)}  (probability {self.confidence:.1%})",
+            self.bound_effect,
+            "",
+            "Log-odds that each alternative is right; prior and pushes add up to the margin:",
+        ]
+        for account in self.accounts:
+            mark = "in " if account.chosen else "out"
+            lines.append(
+                f"  {mark} {account.alternative}: margin {account.margin:+.2f} (right with {account.probability:.1%})"
+                f" = prior {account.prior:+.2f} {_pushes(account)}"
+            )
+        lines += ["", "Most probable sets:"]
+        lines += [f"  {probability:6.1%}  {_names(names)}" for names, probability in self.runners_up]
+        return "\n".join(lines)
+
+
+def explain(estimate: Estimate, instance: str) -> Explanation:
+    """The account of one instance under the estimated rates."""
+    ballots = estimate.ballots.select(instances=[instance])
+    task = Task(ballots, estimate.bounds)
+    shard, parameters = task.shards[0], estimate.parameters
+    present = [estimate.ballots.voter_index[voter] for voter in ballots.voters]
+    if len(present) != len(estimate.ballots.voters):
+        raise AssertionError("selecting instances keeps every voter")
+    margins = task.margins(parameters)[0][0]
+    _, inclusion = log_partition_and_inclusion(margins[None, :], shard.lower, shard.upper)
+    offered = ballots.offered(instance)
+    sets = best_sets(margins, shard.lower, shard.upper, RUNNERS_UP + 1)
+    answer = estimate.truths.listed(estimate.truths.instances[estimate.ballots.instance_index[str(instance)]])
+    weights, thresholds = parameters.weights, parameters.thresholds
+    prior = dict(zip(ballots.alternatives, log_odds(parameters.priors).tolist(), strict=True))
+    cast = {ballots.voters[i]: int(i) for i in ballots.ballot_voter}
+    threshold = math.fsum(float(thresholds[i]) for i in cast.values())
+    accounts = []
+    for c in np.argsort(-margins, kind="stable"):
+        name = offered[c]
+        ticked = tuple(voter for voter in cast if name in (ballots.ballot(voter, instance) or ()))
+        pushes = {
+            voter: (float(weights[i]) if voter in ticked else 0.0) - float(thresholds[i]) for voter, i in cast.items()
+        }
+        margin = math.fsum([prior[name], *pushes.values()])
+        accounts.append(
+            Account(name, prior[name], pushes, ticked, threshold, margin, float(inclusion[0, c]), name in answer)
+        )
+    listed = [(tuple(offered[c] for c in members), probability) for probability, members in sets]
+    mine = next((probability for names, probability in listed if set(names) == set(answer)), None)
+    return Explanation(
+        instance=str(instance),
+        answer=tuple(answer),
+        confidence=mine if mine is not None else _confidence(estimate, instance),
+        size=(shard.lower, shard.upper),
+        without_bounds=tuple(name for name, margin in zip(offered, margins, strict=True) if round(margin, 9) >= 0),
+        accounts=tuple(accounts),
+        runners_up=tuple(listed),
+        gold=str(instance) in estimate.gold,
+    )
+
+
+def _confidence(estimate: Estimate, instance: str) -> float:
+    assert estimate.posterior is not None
+    return float(estimate.posterior.set_probabilities[estimate.ballots.instance_index[str(instance)]])
+
+
+def _names(names: tuple[str, ...] | list[str]) -> str:
+    return "{" + ", ".join(names) + "}"
+
+
+def _pushes(account: Account) -> str:
+    ranked = sorted(account.pushes.items(), key=lambda item: -abs(item[1]))
+    shown = " ".join(
+        f"{'+' if push >= 0 else '-'} {abs(push):.2f} {voter}{'' if voter in account.ticked_by else ' (no tick)'}"
+        for voter, push in ranked[:PUSHES_SHOWN]
+    )
+    rest = math.fsum(push for _, push in ranked[PUSHES_SHOWN:])
+    others = len(ranked) - PUSHES_SHOWN
+    return shown + (f" {'+' if rest >= 0 else '-'} {abs(rest):.2f} from {others} others" if others > 0 else "")

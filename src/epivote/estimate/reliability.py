@@ -1,0 +1,165 @@
+"""How far each voter's rates can be trusted, and who is worth a look."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from epivote.data.ballots import Ballots
+from epivote.data.estimate import Estimate
+from epivote.data.names import FloatArray, IntArray
+from epivote.data.truths import Truths
+
+FEW_ALTERNATIVES = 10
+ALMOST = 0.95
+CHANCE = 0.1
+SHARED_FOR_COPY = 10
+SAME_MISTAKES = 3
+NUMBERS_PER_BLOCK = 4_000_000
+
+
+@dataclass(frozen=True)
+class VoterReport:
+    """One voter: rates and weight with 0.95 intervals, and reasons to look closer."""
+
+    voter: str
+    ballots: int
+    hit_rate: float
+    hit_rate_interval: tuple[float, float]
+    false_alarm_rate: float
+    false_alarm_rate_interval: tuple[float, float]
+    weight: float
+    weight_interval: tuple[float, float]
+    flags: tuple[str, ...]
+
+
+def reliability(estimate: Estimate) -> list[VoterReport]:
+    """A report on every voter, in the order of the ballots.
+
+    Intervals treat the (fractional) counts as binomial with half a count added on each side (Jeffreys), so they speak
+    of the rates given the sets; doubt about the sets comes on top.
+    """
+    counts, rates = estimate.counts, estimate.parameters
+    p_low, p_high = _beta_interval(counts.hits, counts.winners_seen)
+    q_low, q_high = _beta_interval(counts.false_alarms, counts.losers_seen)
+    low, high = weight_intervals(estimate)
+    copies = near_copies(estimate.ballots, estimate.truths)
+    reports = []
+    for i, voter in enumerate(estimate.ballots.voters):
+        weight = float(rates.weights[i])
+        interval = (min(weight, float(low[i])), max(weight, float(high[i])))
+        ticks = counts.hits[i] + counts.false_alarms[i]
+        seen = counts.winners_seen[i] + counts.losers_seen[i]
+        reports.append(
+            VoterReport(
+                voter,
+                int(estimate.ballots.ballots_per_voter[i]),
+                float(rates.hit_rates[i]),
+                (float(p_low[i]), float(p_high[i])),
+                float(rates.false_alarm_rates[i]),
+                (float(q_low[i]), float(q_high[i])),
+                weight,
+                interval,
+                _flags(ticks, seen, counts.winners_seen[i], interval, copies.get(i), estimate.ballots.voters),
+            )
+        )
+    return reports
+
+
+def weight_intervals(estimate: Estimate) -> tuple[FloatArray, FloatArray]:
+    """Lower and upper end of every voter's weight, from the counts with half a count added on each side."""
+    counts = estimate.counts
+    hit, hit_variance = _log_odds(counts.hits, counts.winners_seen)
+    alarm, alarm_variance = _log_odds(counts.false_alarms, counts.losers_seen)
+    half = 1.96 * np.sqrt(hit_variance + alarm_variance)
+    return hit - alarm - half, hit - alarm + half
+
+
+def upside_down(estimate: Estimate) -> bool:
+    """Whether most ballots come from voters who are surely worse than chance."""
+    ballots = estimate.ballots.ballots_per_voter
+    _, high = weight_intervals(estimate)
+    return bool(ballots[high < 0].sum() > ballots.sum() / 2)
+
+
+def _flags(
+    ticks: float,
+    seen: float,
+    winners: float,
+    weight: tuple[float, float],
+    copy: tuple[int, int, int] | None,
+    voters: tuple[str, ...],
+) -> tuple[str, ...]:
+    flags = []
+    if seen and ticks >= ALMOST * seen:
+        flags.append("ticks everything")
+    elif seen and ticks <= (1 - ALMOST) / 5 * seen:
+        flags.append("ticks nothing")
+    if winners < FEW_ALTERNATIVES:
+        flags.append(f"too few ballots to say ({winners:.0f} right answers seen)")
+    elif weight[1] < 0:
+        flags.append("worse than chance: a tick speaks against the answer")
+    elif weight[0] < CHANCE and weight[1] > -CHANCE and weight[0] < 0 < weight[1]:
+        flags.append("cannot be told from guessing")
+    if copy is not None:
+        other, same, shared = copy
+        flags.append(f"near-copy of {voters[other]} ({same} of {shared} common ballots are identical)")
+    return tuple(flags)
+
+
+def near_copies(ballots: Ballots, truths: Truths) -> dict[int, tuple[int, int, int]]:
+    """For voters who answer almost exactly like another one: whom, on how many ballots, of how many in common.
+
+    Two good voters agree because both are right; a copy also repeats mistakes, so identical ballots that differ from
+    the returned set are asked for as well. Pairs are worked through in blocks.
+    """
+    kinds, wrong = _ballot_kinds(ballots, truths)
+    from scipy.sparse import csr_array
+
+    n = ballots.n_voters
+    ones = np.ones(ballots.n_ballots)
+    same_kind = csr_array((ones, (ballots.ballot_voter, kinds)), (n, int(kinds.max()) + 1))
+    mistakes = csr_array((wrong.astype(float), (ballots.ballot_voter, kinds)), same_kind.shape)
+    answered = csr_array((ones, (ballots.ballot_voter, ballots.ballot_instance)), (n, ballots.n_instances))
+    found: dict[int, tuple[int, int, int]] = {}
+    step = max(1, NUMBERS_PER_BLOCK // n)
+    for begin in range(0, n, step):
+        block = slice(begin, min(begin + step, n))
+        same = (same_kind[block] @ same_kind.T).toarray()
+        shared = (answered[block] @ answered.T).toarray()
+        errors = (mistakes[block] @ mistakes.T).toarray()
+        suspect = (shared >= SHARED_FOR_COPY) & (same >= ALMOST * shared) & (errors >= SAME_MISTAKES)
+        suspect[np.arange(suspect.shape[0]), np.arange(block.start, block.stop)] = False
+        for row in np.flatnonzero(suspect.any(axis=1)):
+            other = int(np.argmax(np.where(suspect[row], same[row], -1)))
+            found[begin + int(row)] = (other, int(same[row, other]), int(shared[row, other]))
+    return found
+
+
+def _ballot_kinds(ballots: Ballots, truths: Truths) -> tuple[IntArray, IntArray]:
+    """A number per distinct (instance, ticks), and whether the ballot differs from the returned set."""
+    starts = ballots.approval_start
+    ticks = [
+        (int(z), ballots.approved[starts[b] : starts[b + 1]].tobytes()) for b, z in enumerate(ballots.ballot_instance)
+    ]
+    numbers = {kind: number for number, kind in enumerate(dict.fromkeys(ticks))}
+    dtype = ballots.approved.dtype
+    members = truths.members.astype(dtype)
+    right = [members[begin:end].tobytes() for begin, end in pairwise(truths.start)]
+    wrong = np.array([content != right[z] for z, content in ticks])
+    return np.array([numbers[kind] for kind in ticks]), wrong
+
+
+def _beta_interval(successes: FloatArray, trials: FloatArray) -> tuple[FloatArray, FloatArray]:
+    from scipy.special import betaincinv
+
+    a, b = successes + 0.5, np.maximum(trials - successes, 0.0) + 0.5
+    return betaincinv(a, b, 0.025), betaincinv(a, b, 0.975)
+
+
+def _log_odds(successes: FloatArray, trials: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Log-odds of a rate and their variance."""
+    yes, no = successes + 0.5, np.maximum(trials - successes, 0.0) + 0.5
+    return np.log(yes / no), 1 / yes + 1 / no
