@@ -31,6 +31,7 @@ from epivote.errors import (
     RateError,
 )
 from epivote.estimate.amle import AMLE
+from epivote.estimate.auto import suggest_method
 from epivote.estimate.baselines import Approval, Majority, Modal
 from epivote.estimate.em import EM
 from epivote.estimate.explain import Explanation
@@ -118,6 +119,7 @@ __all__ = [
     "score",
     "share_interval",
     "simulate",
+    "suggest_method",
     "wilcoxon",
     "write_ballots",
     "write_estimate",

@@ -43,16 +43,18 @@ def test_aggregate_writes_all_files(tmp_path):
     assert "Wrote truth.csv, voters.csv, alternatives.csv, inclusion.csv to" in result.stdout
 
 
-@pytest.mark.parametrize("method", ["amle", "majority", "modal", "approval"])
+@pytest.mark.parametrize("method", ["em", "amle", "majority", "modal", "approval"])
 def test_aggregate_as_json_with_every_method(method):
     result = run("aggregate", BIRDS, "--size", "1..2", "--method", method, "--json")
     found = json.loads(result.stdout)
     assert (found["method"], found["size"], found["status"]) == (method, "1..2", "converged")
+    rated = method in ("amle", "em")
     assert len(found["truth"]) == 24
     assert all(1 <= len(row["alternatives"]) <= 2 for row in found["truth"])
-    assert (found["truth"][0]["confidence"] is None) == (method != "amle")
+    assert (found["truth"][0]["confidence"] is None) == (not rated)
     assert len(found["voters"]) == 24
-    assert len(found["inclusion"]) == (24 * 5 if method == "amle" else 0)
+    assert len(found["inclusion"]) == (24 * 5 if rated else 0)
+    assert len(found["reliability"]) == (24 if rated else 0)
 
 
 def test_json_is_what_the_library_finds():
@@ -61,6 +63,55 @@ def test_json_is_what_the_library_finds():
     assert [row["confidence"] for row in found["truth"]] == fitted.confidence_.tolist()
     assert [row["hit_rate"] for row in found["voters"]] == fitted.parameters_.hit_rates.tolist()
     assert found["log_likelihood"] == fitted.log_likelihoods_[-1]
+
+
+def test_auto_says_which_method_it_took_and_why(tmp_path):
+    assert (
+        "Method amle (few instances, and nearly every voter answered"
+        in run("aggregate", BIRDS, "--size", "1..2").stdout
+    )
+    sparse = tmp_path / "sparse.csv"
+    crowd = simulate(instances=200, voters=50, alternatives=4, bounds=(1, 2), ballots_per_instance=5, seed=1)
+    write_ballots(crowd.ballots, sparse)
+    assert "Method em (voters answered 10% of the instances" in run("aggregate", sparse, "--size", "1..2").stdout
+
+
+def test_gold_is_kept_and_reported_apart(tmp_path):
+    gold = tmp_path / "gold.csv"
+    gold.write_text("".join(GOLD.read_text().splitlines(keepends=True)[:9]))
+    result = run("aggregate", BIRDS, "--size", "1..2", "--gold", gold)
+    assert result.exit_code == 0
+    assert "8 instances had gold sets, kept as given." in result.stdout
+    assert "were right" in result.stdout
+    found = json.loads(run("aggregate", BIRDS, "--size", "1..2", "--gold", gold, "--json").stdout)
+    assert found["gold"] == sorted(f"picture {z}" for z in range(1, 9))
+    assert [row["confidence"] for row in found["truth"][:8]] == [1.0] * 8
+
+
+def test_an_upside_down_crowd_is_said(tmp_path):
+    path = tmp_path / "b.csv"
+    crowd = simulate(
+        instances=200, voters=8, alternatives=5, bounds=1, hit_rates=0.1, false_alarm_rates=0.7, priors=0.2
+    )
+    write_ballots(crowd.ballots, path)
+    assert (
+        "Careful: most ballots come from voters whose ticks speak against"
+        in run("aggregate", path, "--size", "1").stdout
+    )
+
+
+def test_explain_in_words_numbers_and_pictures(tmp_path):
+    result = run("explain", BIRDS, "picture 4", "--size", "1..2", "--plot", tmp_path / "why.png")
+    assert result.exit_code == 0
+    assert "picture 4: {blackbird, robin}" in result.stdout
+    assert (tmp_path / "why.png").read_bytes().startswith(b"\x89PNG")
+    told = json.loads(run("explain", BIRDS, "picture 4", "--size", "1..2", "--json").stdout)
+    for account in told["accounts"]:
+        assert account["margin"] == pytest.approx(account["prior"] + sum(account["pushes"].values()))
+    assert "'picture 44' is not an instance (did you mean" in run("explain", BIRDS, "picture 44", "--size", "1").stderr
+    assert "has nothing to explain" in run("explain", BIRDS, "picture 4", "--size", "1", "--method", "modal").stderr
+    odd = run("explain", BIRDS, "picture 4", "--size", "1", "--plot", tmp_path / "why.doc")
+    assert "use a name that ends in .png, .svg or .pdf" in odd.stderr
 
 
 def test_alternatives_and_menus_can_be_stated(tmp_path):
@@ -131,7 +182,7 @@ def test_bad_usage_gets_exit_code_2():
 
 def test_version_and_help():
     assert run("--version").stdout == f"epivote {__version__}\n"
-    for command in ("aggregate", "evaluate"):
+    for command in ("aggregate", "evaluate", "explain"):
         assert command in run("--help").stdout
         assert f"Example: epivote {command}" in run(command, "--help").stdout
 
@@ -156,7 +207,8 @@ def test_interrupting_a_long_run_keeps_the_best_so_far(tmp_path):
         "task.Task.truth_step = told\n"
         "from epivote.cli import app; app()"
     )
-    command = [sys.executable, "-c", code, "aggregate", str(path), "--size", "1..4", "--out", str(tmp_path / "out")]
+    command = [sys.executable, "-c", code, "aggregate", str(path), "--size", "1..4"]
+    command += ["--method", "amle", "--out", str(tmp_path / "out")]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
     ) as process:

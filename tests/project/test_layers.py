@@ -1,4 +1,4 @@
-"""Imports only point down: cli > formats | estimate | evaluate | simulate > model > data > errors."""
+"""Imports only point down: cli > report > formats | estimate | evaluate | simulate > model > data > errors."""
 
 import ast
 from pathlib import Path
@@ -14,8 +14,9 @@ LAYERS = {
     "estimate": 3,
     "evaluate": 3,
     "simulate": 3,
-    "cli": 4,
-    "__init__": 5,
+    "report": 4,
+    "cli": 5,
+    "__init__": 6,
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -15,10 +16,12 @@ import typer
 from epivote.cli import show
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
-from epivote.errors import EpivoteError, InputError
+from epivote.errors import CrowdWarning, EpivoteError, InputError
 from epivote.estimate.amle import AMLE
-from epivote.estimate.base import Estimator
+from epivote.estimate.auto import suggest_method
+from epivote.estimate.base import RatedEstimator
 from epivote.estimate.baselines import Approval, Majority, Modal
+from epivote.estimate.em import EM
 from epivote.evaluate.metrics import score
 from epivote.formats.canonical import read_ballots, read_menu, read_truths, write_estimate
 
@@ -29,8 +32,9 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-Method = Literal["amle", "majority", "modal", "approval"]
-METHODS: dict[str, type[AMLE] | type[Majority] | type[Modal] | type[Approval]] = {
+Method = Literal["auto", "em", "amle", "majority", "modal", "approval"]
+RULES: dict[str, type[AMLE] | type[EM] | type[Majority] | type[Modal] | type[Approval]] = {
+    "em": EM,
     "amle": AMLE,
     "majority": Majority,
     "modal": Modal,
@@ -62,16 +66,26 @@ def main(
     """From tick-all-that-apply ballots to the most likely sets of right answers."""
 
 
+BallotFile = Annotated[Path, typer.Argument(help="CSV with columns voter,instance,alternatives (joined by |).")]
+Size = Annotated[str, typer.Option(help="How many alternatives are right: 2, 1..2, or 1.. for no upper bound.")]
+HowFound = Annotated[Method, typer.Option(help="How sets are found; auto says which it took and why.")]
+GoldFile = Annotated[
+    Path | None, typer.Option("--gold", help="CSV instance,alternatives with known right sets; they teach the rest.")
+]
+WhichCounts = Annotated[
+    Literal["error", "first", "last"], typer.Option(help="Which of two ballots of a voter on an instance counts.")
+]
+
+
 @app.command()
 def aggregate(
-    ballots: Annotated[Path, typer.Argument(help="CSV with columns voter,instance,alternatives (joined by |).")],
-    size: Annotated[str, typer.Option(help="How many alternatives are right: 2, 1..2, or 1.. for no upper bound.")],
-    method: Annotated[Method, typer.Option(help="How sets are found.")] = "amle",
+    ballots: BallotFile,
+    size: Size,
+    method: HowFound = "auto",
+    gold: GoldFile = None,
     alternatives: Alternatives = None,
     menu: MenuFile = None,
-    duplicates: Annotated[
-        Literal["error", "first", "last"], typer.Option(help="Which of two ballots of a voter on an instance counts.")
-    ] = "error",
+    duplicates: WhichCounts = "error",
     out: Annotated[Path | None, typer.Option(help="Folder for truth.csv, voters.csv, alternatives.csv, ...")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -80,17 +94,46 @@ def aggregate(
     Example: epivote aggregate ballots.csv --size 1..2 --out result
     """
     with _one_sentence_per_error():
-        bounds = SizeBounds.parse(size)
         read = read_ballots(ballots, alternatives=_split(alternatives), menu=menu, duplicates=duplicates)
-        estimator = METHODS[method](bounds)
-        interrupted = _fit(estimator, read)
-        files = [] if out is None else write_estimate(estimator.estimate_, out)
+        fitted = _fitted(read, size, method, gold)
+        files = [] if out is None else write_estimate(fitted.estimator.estimate_, out)
         if as_json:
-            show.aggregate_json(estimator.estimate_, method)
+            show.aggregate_json(fitted)
         else:
-            show.aggregate_tables(estimator.estimate_, method, ballots, files)
-        if interrupted:
+            show.aggregate_tables(fitted, ballots, files)
+        if fitted.interrupted:
             raise typer.Exit(INTERRUPTED)
+
+
+@app.command()
+def explain(
+    ballots: BallotFile,
+    instance: Annotated[str, typer.Argument(help="The instance to explain.")],
+    size: Size,
+    method: HowFound = "auto",
+    gold: GoldFile = None,
+    alternatives: Alternatives = None,
+    menu: MenuFile = None,
+    duplicates: WhichCounts = "error",
+    plot: Annotated[Path | None, typer.Option(help="Write a waterfall picture (.png or .svg) as well.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say why one instance got its set: prior, every voter's push, the size bounds, runners-up.
+
+    Example: epivote explain ballots.csv "picture 4" --size 1..2
+    """
+    with _one_sentence_per_error():
+        if method not in ("auto", "em", "amle"):
+            raise InputError(f"method {method} counts approvals and has nothing to explain; use em or amle")
+        read = read_ballots(ballots, alternatives=_split(alternatives), menu=menu, duplicates=duplicates)
+        fitted = _fitted(read, size, method, gold)
+        assert isinstance(fitted.estimator, RatedEstimator)
+        told = fitted.estimator.explain(instance)
+        if plot is not None:
+            from epivote.report.plots import save_waterfall
+
+            save_waterfall(told, plot)
+        show.explanation(told, as_json=as_json)
 
 
 @app.command()
@@ -118,15 +161,25 @@ def evaluate(
             show.scores_table(scores, len(found), names if guessed else None)
 
 
-def _fit(estimator: Estimator, ballots: Ballots) -> bool:
-    """Fit; true if it was interrupted after something was reached."""
-    try:
-        estimator.fit(ballots)
-    except KeyboardInterrupt:
-        if not hasattr(estimator, "estimate_"):
-            raise
-        return True
-    return False
+def _fitted(ballots: Ballots, size: str, method: Method, gold: Path | None) -> show.Fitted:
+    """Ballots estimated, with what a reader should know about how."""
+    reason = ""
+    name: str = method
+    if method == "auto":
+        name, reason = suggest_method(ballots)
+    estimator = RULES[name](SizeBounds.parse(size))
+    right = None if gold is None else read_truths(gold)
+    interrupted = False
+    with warnings.catch_warnings(record=True) as noticed:
+        warnings.simplefilter("always", CrowdWarning)
+        try:
+            estimator.fit(ballots, gold=right)
+        except KeyboardInterrupt:
+            if not hasattr(estimator, "estimate_"):
+                raise
+            interrupted = True
+    notes = [str(warning.message) for warning in noticed if issubclass(warning.category, CrowdWarning)]
+    return show.Fitted(estimator, name, reason, tuple(notes), interrupted, right)
 
 
 def _split(alternatives: str | None) -> list[str] | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,53 +17,110 @@ from rich.text import Text
 
 from epivote.data.estimate import Estimate
 from epivote.data.names import listing
+from epivote.data.truths import Truths
+from epivote.estimate.base import Estimator, RatedEstimator
+from epivote.estimate.explain import Explanation
+from epivote.evaluate.calibration import calibration
 from epivote.evaluate.metrics import Scores
 
 MOST_ROWS = 30
 UNSURE = 0.8
 
 
-def aggregate_tables(estimate: Estimate, method: str, source: Path, files: Sequence[Path]) -> None:
+@dataclass(frozen=True)
+class Fitted:
+    """An estimator that has done its work, and how it came about."""
+
+    estimator: Estimator
+    method: str
+    reason: str
+    notes: tuple[str, ...]
+    interrupted: bool
+    gold: Truths | None
+
+
+def aggregate_tables(fitted: Fitted, source: Path, files: Sequence[Path]) -> None:
     """What was read, the sets, the voters, and what to do next."""
     console = Console(highlight=False, soft_wrap=True)
+    estimate = fitted.estimator.estimate_
     ballots = estimate.ballots
-    console.print(f"{source}: {repr(ballots).removeprefix('Ballots(').removesuffix(')')}.", markup=False)
-    console.print(_how(estimate, method))
-    console.print()
+    say = partial(console.print, markup=False)
+    say(f"{source}: {repr(ballots).removeprefix('Ballots(').removesuffix(')')}.")
+    say(_how(fitted))
+    for note in fitted.notes:
+        say(f"Careful: {note}.")
+    say()
     console.print(_set_table(estimate))
-    console.print(_voter_table(estimate))
+    console.print(_voter_table(fitted))
     if estimate.posterior is not None:
         unsure = int(np.sum(estimate.posterior.set_probabilities < UNSURE))
-        console.print(f"{unsure:,} of {ballots.n_instances:,} sets have a confidence below {UNSURE:.0%}.")
+        say(f"{unsure:,} of {ballots.n_instances:,} sets have a confidence below {UNSURE:.0%}.")
     if estimate.ties:
-        console.print(
+        say(
             f"{len(estimate.ties):,} sets had equally likely rivals, and the order of the alternatives decided: "
-            f"{listing(estimate.ties, 5)}.",
-            markup=False,
+            f"{listing(estimate.ties, 5)}."
         )
+    if isinstance(fitted.estimator, RatedEstimator) and fitted.gold is not None:
+        _gold_tables(console, fitted.estimator, fitted.gold)
     if files:
-        console.print(f"Wrote {', '.join(file.name for file in files)} to {files[0].parent}.", markup=False)
+        say(f"Wrote {', '.join(file.name for file in files)} to {files[0].parent}.")
     else:
-        console.print("Nothing was written; add --out DIR to keep all sets, voters and probabilities as CSV.")
+        say("Nothing was written; add --out DIR to keep all sets, voters and probabilities as CSV.")
 
 
-def aggregate_json(estimate: Estimate, method: str) -> None:
+def aggregate_json(fitted: Fitted) -> None:
     """Everything as one JSON object."""
+    estimate = fitted.estimator.estimate_
     history = estimate.log_likelihoods
+    reports = fitted.estimator.reliability() if isinstance(fitted.estimator, RatedEstimator) else []
     _print_json(
         {
-            "method": method,
+            "method": fitted.method,
+            "reason": fitted.reason,
+            "notes": list(fitted.notes),
             "size": str(estimate.bounds),
             "status": estimate.status,
             "iterations": estimate.n_iterations,
             "log_likelihood": history[-1] if history else None,
             "ties": list(estimate.ties),
+            "gold": sorted(estimate.gold),
             "truth": _records(estimate.truth_table()),
             "voters": _records(estimate.voter_table()),
+            "reliability": [asdict(report) for report in reports],
             "alternatives": _records(estimate.alternative_table()),
             "inclusion": _records(estimate.inclusion_table()),
         }
     )
+
+
+def explanation(told: Explanation, *, as_json: bool) -> None:
+    """Why one instance got its set."""
+    if as_json:
+        _print_json(told.to_dict())
+    else:
+        print(told.to_text())
+
+
+def _gold_tables(console: Console, estimator: RatedEstimator, gold: Truths) -> None:
+    """What the ballots alone say of the gold instances."""
+    truths, confidence = estimator.gold_check()
+    right = [truths[name] == gold[name] for name in truths]
+    console.print(
+        f"\n{len(right):,} instances had gold sets, kept as given. From the ballots alone {sum(right):,} of them would "
+        "be exactly right (their sets taught the rates, so this flatters a little):"
+    )
+    table = Table(box=box.SIMPLE_HEAD)
+    for name in ("stated confidence", "sets", "mean stated", "were right", "95 % interval"):
+        table.add_column(name, justify="right")
+    for each in calibration(confidence, np.array(right)):
+        table.add_row(
+            f"{each.low:.0%} to {each.high:.0%}",
+            f"{each.count:,}",
+            f"{each.mean_confidence:.1%}",
+            f"{each.right.mean:.1%}",
+            f"{each.right.low:.0%} to {each.right.high:.0%}",
+        )
+    console.print(table)
 
 
 def scores_table(scores: Scores, n_truths: int, guessed_alternatives: Sequence[str] | None) -> None:
@@ -99,21 +157,20 @@ def scores_json(scores: Scores) -> None:
     _print_json(asdict(scores))
 
 
-def _how(estimate: Estimate, method: str) -> str:
-    sets = (
-        f"sets of {estimate.bounds}"
-        if estimate.bounds.upper is not None
-        else f"sets of at least {estimate.bounds.lower}"
-    )
+def _how(fitted: Fitted) -> str:
+    estimate = fitted.estimator.estimate_
+    bounds = estimate.bounds
+    sets = f"sets of {bounds}" if bounds.upper is not None else f"sets of at least {bounds.lower}"
+    method = f"Method {fitted.method}" + (f" ({fitted.reason})" if fitted.reason else "")
     if not estimate.log_likelihoods:
-        return f"Method {method}, {sets}."
+        return f"{method}, {sets}."
     steps = f"{estimate.n_iterations} iteration{'' if estimate.n_iterations == 1 else 's'}"
     outcome = {
         "converged": f"converged after {steps}",
         "iteration limit": f"stopped at the limit of {steps} before it had settled",
         "interrupted": f"interrupted after {steps}; this is the best reached so far",
     }[estimate.status]
-    return f"Method {method}, {sets}: {outcome}, log-likelihood {estimate.log_likelihoods[-1]:.3f}."
+    return f"{method}, {sets}: {outcome}, log-likelihood {estimate.log_likelihoods[-1]:.3f}."
 
 
 def _set_table(estimate: Estimate) -> Table:
@@ -129,8 +186,12 @@ def _set_table(estimate: Estimate) -> Table:
     return table
 
 
-def _voter_table(estimate: Estimate) -> Table:
+def _voter_table(fitted: Fitted) -> Table:
+    estimate = fitted.estimator.estimate_
     columns = estimate.voter_table()
+    flags: dict[str, tuple[str, ...]] = {}
+    if isinstance(fitted.estimator, RatedEstimator):
+        flags = {report.voter: report.flags for report in fitted.estimator.reliability()}
     best_first = np.argsort(-np.abs(estimate.parameters.weights), kind="stable")
     table = Table(
         box=box.SIMPLE_HEAD,
@@ -138,16 +199,19 @@ def _voter_table(estimate: Estimate) -> Table:
         title_justify="left",
         caption=_left_out(len(best_first)),
     )
-    table.add_column("voter", overflow="fold")
-    for name in ("ticks a right one", "ticks a wrong one", "weight", "ballots"):
-        table.add_column(name, justify="right", overflow="fold")
+    table.add_column("voter", overflow="fold", min_width=min(24, max(map(len, estimate.ballots.voters))))
+    for name in ("hits", "false alarms", "weight", "ballots"):
+        table.add_column(name, justify="right", overflow="fold", min_width=6)
+    table.add_column("worth a look" if flags else "", overflow="fold")
     for i in best_first[:MOST_ROWS]:
+        voter = str(columns["voter"][i])
         table.add_row(
-            Text(str(columns["voter"][i])),
+            Text(voter),
             _percent(columns["hit_rate"][i]),
             _percent(columns["false_alarm_rate"][i]),
             f"{columns['weight'][i]:+.2f}",
             f"{columns['ballots'][i]:,}",
+            Text("; ".join(flags.get(voter, ()))),
         )
     return table
 

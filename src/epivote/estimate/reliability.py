@@ -103,7 +103,8 @@ def _flags(
         flags.append("worse than chance: a tick speaks against the answer")
     elif weight[0] < CHANCE and weight[1] > -CHANCE and weight[0] < 0 < weight[1]:
         flags.append("cannot be told from guessing")
-    if copy is not None:
+    says_something = not (seen and flags and flags[0].startswith("ticks"))
+    if copy is not None and says_something:
         other, same, shared = copy
         flags.append(f"near-copy of {voters[other]} ({same} of {shared} common ballots are identical)")
     return tuple(flags)

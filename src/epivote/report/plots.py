@@ -1,0 +1,90 @@
+"""Pictures with matplotlib (`pip install epivote[plots]`); every function draws on the axes it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from epivote.errors import InputError
+from epivote.estimate.explain import Account, Explanation
+from epivote.evaluate.calibration import CalibrationBin
+from epivote.formats.atomic import write_files
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FOR, AGAINST, TOTAL = "#0072b2", "#d55e00", "#555555"
+PUSHES_SHOWN = 8
+
+
+def plot_waterfall(account: Account, ax: Axes | None = None) -> Axes:
+    """From prior to margin, one step per voter, strongest first; what is left of 0 speaks against."""
+    ax = ax or _axes()
+    ranked = sorted(account.pushes.items(), key=lambda item: -abs(item[1]))
+    steps = [("prior", account.prior)]
+    steps += [
+        (voter if voter in account.ticked_by else f"{voter} (no tick)", push) for voter, push in ranked[:PUSHES_SHOWN]
+    ]
+    if len(ranked) > PUSHES_SHOWN:
+        steps.append((f"{len(ranked) - PUSHES_SHOWN} others", sum(push for _, push in ranked[PUSHES_SHOWN:])))
+    heights = np.array([push for _, push in steps])
+    starts = np.concatenate([[0.0], np.cumsum(heights)[:-1]])
+    rows = np.arange(len(steps))
+    ax.barh(rows, heights, left=starts, color=[FOR if push >= 0 else AGAINST for push in heights])
+    ax.barh([len(steps)], [account.margin], color=TOTAL)
+    ax.set_yticks([*rows, len(steps)], [*(name for name, _ in steps), "margin"])
+    ax.invert_yaxis()
+    ax.axvline(0, color="black", linewidth=0.8)
+    ax.set_xlabel("log-odds")
+    verdict = "in" if account.chosen else "out"
+    ax.set_title(f"{account.alternative}: {verdict}, right with {account.probability:.1%}", fontsize=10)
+    return ax
+
+
+def plot_calibration(bins: Sequence[CalibrationBin], ax: Axes | None = None) -> Axes:
+    """Share of right sets against stated confidence, with intervals; on the diagonal promises are kept."""
+    ax = ax or _axes()
+    stated = np.array([each.mean_confidence for each in bins])
+    right = np.array([each.right.mean for each in bins])
+    below = right - np.array([each.right.low for each in bins])
+    above = np.array([each.right.high for each in bins]) - right
+    ax.plot([0, 1], [0, 1], color=TOTAL, linestyle="--", linewidth=1, label="promises kept exactly")
+    ax.errorbar(stated, right, yerr=[below, above], fmt="o", color=FOR, capsize=3, label="sets")
+    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="stated confidence", ylabel="share of sets exactly right")
+    ax.legend(loc="upper left", frameon=False)
+    return ax
+
+
+def save_waterfall(told: Explanation, path: Path) -> None:
+    """A picture file with one waterfall per alternative that matters: all members and the strongest outsiders."""
+    shown = [account for account in told.accounts if account.chosen]
+    shown += [account for account in told.accounts if not account.chosen][:2]
+    pyplot = _pyplot()
+    figure, axes = pyplot.subplots(len(shown), 1, figsize=(7, 3.2 * len(shown)), squeeze=False, layout="constrained")
+    for account, ax in zip(shown, axes[:, 0], strict=True):
+        plot_waterfall(account, ax)
+    figure.suptitle(f"{told.instance}: {{{', '.join(told.answer)}}}")
+    kind = path.suffix.lstrip(".") or "png"
+    if kind not in figure.canvas.get_supported_filetypes():
+        raise InputError(f"a picture cannot be written as {path.name!r}; use a name that ends in .png, .svg or .pdf")
+    write_files({path: lambda target: figure.savefig(target, format=kind, dpi=150)})
+    pyplot.close(figure)
+
+
+def _axes() -> Axes:
+    axes: Axes = _pyplot().subplots(layout="constrained")[1]
+    return axes
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib as mpl
+    except ImportError:
+        raise InputError("pictures need matplotlib; install it with: pip install 'epivote[plots]'") from None
+    mpl.use("Agg", force=False)
+    from matplotlib import pyplot
+
+    return pyplot
