@@ -39,6 +39,7 @@ from epivote.estimate.history import Record
 from epivote.estimate.maximum_likelihood import MaximumLikelihood
 from epivote.estimate.reliability import VoterReport
 from epivote.estimate.review import Doubt
+from epivote.estimate.saving import load_model, save_model
 from epivote.estimate.task import log_likelihood, marginal_log_likelihood
 from epivote.evaluate.calibration import CalibrationBin, calibration
 from epivote.evaluate.incentive import Standing, rank_participants
@@ -109,6 +110,7 @@ __all__ = [
     "harmonic",
     "harmonic_weights",
     "jaccard",
+    "load_model",
     "log_likelihood",
     "marginal_log_likelihood",
     "mean_interval",
@@ -116,6 +118,7 @@ __all__ = [
     "read_ballots",
     "read_menu",
     "read_truths",
+    "save_model",
     "score",
     "share_interval",
     "simulate",

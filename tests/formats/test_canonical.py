@@ -21,7 +21,7 @@ from epivote import (
     write_estimate,
     write_truths,
 )
-from epivote.formats.atomic import write_files
+from epivote.atomic import write_files
 from strategies import elections, names
 
 HEADER = "voter,instance,alternatives\n"

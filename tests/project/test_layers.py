@@ -8,6 +8,7 @@ import pytest
 SOURCE = Path(__file__).parent.parent.parent / "src" / "epivote"
 LAYERS = {
     "errors": 0,
+    "atomic": 0.5,
     "data": 1,
     "model": 2,
     "formats": 3,
@@ -57,6 +58,6 @@ def test_imports_point_down(path):
 def test_the_walk_sees_what_points_up():
     assert upward("data", "from epivote.model.sizes import size_mass") == ["epivote.model.sizes"]
     assert upward("data", "def f():\n    import epivote.cli") == ["epivote.cli"]
-    assert upward("estimate", "from epivote.formats.atomic import write_files") == ["epivote.formats.atomic"]
+    assert upward("estimate", "from epivote.formats.canonical import read_ballots") == ["epivote.formats.canonical"]
     assert upward("cli", "from epivote import Ballots") == ["epivote.Ballots"]
     assert upward("cli", "from epivote.estimate.amle import AMLE") == []

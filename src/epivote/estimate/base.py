@@ -20,6 +20,7 @@ from epivote.data.truths import Truths
 from epivote.errors import CrowdWarning, InputError, NotFittedError
 from epivote.estimate.explain import Explanation, explain
 from epivote.estimate.history import History, Record
+from epivote.estimate.model import Model
 from epivote.estimate.reliability import VoterReport, reliability, upside_down
 from epivote.estimate.review import Doubt, review
 from epivote.estimate.task import Chosen, Gold, Task
@@ -111,12 +112,6 @@ class Estimator(ABC):
         return None if posterior is None else posterior.set_probabilities
 
     @property
-    def voter_history_(self) -> dict[str, Record]:
-        """Counts of every voter, to be given as `history` to a later fit."""
-        counts = np.stack(self.estimate_.counts).T.tolist()
-        return {voter: Record(*row) for voter, row in zip(self.estimate_.ballots.voters, counts, strict=True)}
-
-    @property
     def log_likelihoods_(self) -> tuple[float, ...]:
         """The objective after every iteration."""
         return self.estimate_.log_likelihoods
@@ -171,22 +166,30 @@ class RatedEstimator(Estimator):
     """An estimator that knows rates, and so can answer for new ballots and say how sure it is."""
 
     bounds: Any
+    _model: Model | None = None
 
     def predict(self, ballots: Ballots | Any) -> Truths:
         """The most likely sets for other ballots, with the rates found in `fit`.
 
         A voter or alternative that `fit` has not seen gets the crowd's rate: the mean over those it has seen.
         """
-        known = self.estimate_
         ballots = ballots if isinstance(ballots, Ballots) else Ballots.from_frame(ballots)
         task = Task(ballots, SizeBounds.of(self.bounds))
-        rates = known.parameters
-        parameters = Parameters(
-            _look_up(ballots.voters, known.ballots.voters, rates.hit_rates),
-            _look_up(ballots.voters, known.ballots.voters, rates.false_alarm_rates),
-            _look_up(ballots.alternatives, known.ballots.alternatives, rates.priors),
-        )
-        return task.truths(task.truth_step(parameters))
+        return task.truths(task.truth_step(self.model_.parameters_for(ballots)))
+
+    @property
+    def model_(self) -> Model:
+        """What was learnt, by name: enough to predict, to save, and to explain voters to later fits."""
+        if self._estimate is None and self._model is not None:
+            return self._model
+        known = self.estimate_
+        return Model(known.ballots.voters, known.ballots.alternatives, known.parameters, known.counts)
+
+    @property
+    def voter_history_(self) -> dict[str, Record]:
+        """Counts of every voter, to be given as `history` to a later fit."""
+        counts = np.stack(self.model_.counts).T.tolist()
+        return {voter: Record(*row) for voter, row in zip(self.model_.voters, counts, strict=True)}
 
     # How sure, and why
 
@@ -276,8 +279,3 @@ def rated_estimate(
 def voter_counts(statistics: Statistics) -> VoterCounts:
     """The part of the statistics that is about voters."""
     return VoterCounts(statistics.hits, statistics.winners_seen, statistics.false_alarms, statistics.losers_seen)
-
-
-def _look_up(names: tuple[str, ...], known: tuple[str, ...], values: FloatArray) -> FloatArray:
-    by_name = dict(zip(known, values.tolist(), strict=True))
-    return np.array([by_name.get(name, float(values.mean())) for name in names])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -22,13 +22,14 @@ from epivote.estimate.maximise import (
     maximise,
     prior_kind,
 )
+from epivote.estimate.model import Model
+from epivote.estimate.stream import START, Stream, check_strength
 from epivote.estimate.task import Gold, Task
 from epivote.model.likelihood import marginal_log_likelihood_of
 from epivote.model.pseudo import PseudoCounts, shrinkage
 from epivote.model.statistics import Statistics
 
 SETTLING_ITERATIONS = 10
-START = (0.7, 0.2)
 SAMPLE = 1000
 CLEARLY = 20.0
 
@@ -57,6 +58,8 @@ class EM(RatedEstimator):
         All rates stay in [floor, 1 - floor].
     """
 
+    _stream: Stream | None = None
+
     def __init__(
         self,
         bounds: BoundsLike,
@@ -76,12 +79,43 @@ class EM(RatedEstimator):
 
     def _run(self, ballots: Ballots, gold: Gold | None, history: History | None) -> Estimate:
         self._check()
+        self._stream = None
         task = Task(ballots, SizeBounds.of(self.bounds), gold)
         kind = prior_kind(self.priors, ballots)
         known = believed(history, ballots)
         start = self._start(ballots, mirrored=self._seems_upside_down(ballots, gold))
         parameters, statistics, objectives, status = self._iterate(task, start, kind, known)
         return rated_estimate(task, task.truth_step(parameters), parameters, statistics, objectives, status)
+
+    def partial_fit(self, batch: Ballots | Any, gold: Gold | None = None, *, final: bool = False) -> Self:
+        """Take in one batch of a stream (online EM); `estimate_` is about this batch, `model_` about all so far.
+
+        New voters, instances and alternatives may appear. Late ballots for an instance seen before join its earlier
+        ones and replace its share. `final=True` promises that these instances are complete: they are then forgotten,
+        so memory does not grow with them. Priors are per alternative as long as every batch has the same alternatives
+        and no menus, and shared from then on; give every batch the same `alternatives=[...]` to keep them.
+        """
+        self._check()
+        batch = self._as_ballots(batch)
+        if not isinstance(self.priors, str):
+            raise InputError("partial_fit learns priors; leave priors='auto'")
+        self._stream = self._stream or Stream()
+        task = self._stream.add(batch, SizeBounds.of(self.bounds), gold, final=final)
+        model = self._stream.learn(self.floor, check_strength(self.shrinkage))
+        parameters = model.parameters_for(task.ballots)
+        chosen = task.truth_step(parameters)
+        membership, log_partition = task.expectation(parameters)
+        statistics = task.statistics(membership)
+        value = marginal_log_likelihood_of(statistics, log_partition, parameters)
+        self._estimate = rated_estimate(task, chosen, parameters, statistics, (value,), "converged")
+        return self
+
+    @property
+    def model_(self) -> Model:
+        """What was learnt, by name."""
+        if self._stream is None or self._stream.model is None:
+            return super().model_
+        return self._stream.model
 
     def _seems_upside_down(self, ballots: Ballots, gold: Gold | None) -> bool:
         """Whether voters who tick wrong answers rather than right ones explain (some of) the ballots far better."""

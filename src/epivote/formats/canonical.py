@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from epivote.atomic import write_files
 from epivote.data.ballots import Ballots, Duplicates, MenuLike
 from epivote.data.estimate import Estimate
 from epivote.data.frames import INSTANCE_COLUMNS, LIST_COLUMNS, VOTER_COLUMNS, Rows, from_rows, split
 from epivote.data.names import listing, suggestion
 from epivote.data.truths import Truths
 from epivote.errors import ColumnError, FileError, InputError
-from epivote.formats.atomic import write_files
 
 SEPARATOR = "|"
 PathLike = str | Path

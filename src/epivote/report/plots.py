@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from epivote.atomic import write_files
 from epivote.errors import InputError
 from epivote.estimate.explain import Account, Explanation
 from epivote.evaluate.calibration import CalibrationBin
-from epivote.formats.atomic import write_files
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,6 +37,7 @@ def plot_waterfall(account: Account, ax: Axes | None = None) -> Axes:
     ax.barh([len(steps)], [account.margin], color=TOTAL)
     ax.set_yticks([*rows, len(steps)], [*(name for name, _ in steps), "margin"])
     ax.invert_yaxis()
+    ax.use_sticky_edges = False
     ax.axvline(0, color="black", linewidth=0.8)
     ax.set_xlabel("log-odds")
     verdict = "in" if account.chosen else "out"

@@ -1,0 +1,148 @@
+"""Fitted estimators as one JSON file: versioned, without pickle, exact to the last bit."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from epivote.atomic import write_files
+from epivote.data.bounds import SizeBounds
+from epivote.data.estimate import VoterCounts
+from epivote.data.parameters import Parameters
+from epivote.errors import FileError, InputError
+from epivote.estimate.amle import AMLE
+from epivote.estimate.base import RatedEstimator
+from epivote.estimate.em import EM
+from epivote.estimate.maximum_likelihood import MaximumLikelihood
+from epivote.estimate.model import Model
+from epivote.estimate.stream import Kept, Stream
+from epivote.model.statistics import Group
+
+FORMAT = "epivote model"
+VERSION = (1, 0)
+KINDS: dict[str, type[RatedEstimator]] = {kind.__name__: kind for kind in (AMLE, EM, MaximumLikelihood)}
+
+
+def save_model(estimator: RatedEstimator, path: str | Path) -> None:
+    """Write what an estimator has learnt, and for a stream all it needs to go on; sets are not part of it."""
+    state = {
+        "format": FORMAT,
+        "version": ".".join(map(str, VERSION)),
+        "estimator": type(estimator).__name__,
+        "settings": {name: _plain(value, name) for name, value in estimator.get_params().items()},
+        "model": _model_state(estimator.model_),
+        "stream": _stream_state(estimator._stream) if isinstance(estimator, EM) and estimator._stream else None,
+    }
+    text = json.dumps(state, indent=1, allow_nan=False)
+    write_files({Path(path): lambda target: target.write_text(text, encoding="utf-8")})
+
+
+def load_model(path: str | Path) -> RatedEstimator:
+    """The estimator that `save_model` wrote: ready to predict, and a stream ready to go on."""
+    state = _read(Path(path))
+    estimator = KINDS[state["estimator"]](**{name: _value(value) for name, value in state["settings"].items()})
+    model = _model(state["model"])
+    if state["stream"] is not None and isinstance(estimator, EM):
+        estimator._stream = _stream(state["stream"], model)
+    estimator._model = model
+    return estimator
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        state = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise FileError(f"there is no file {path}") from None
+    except (OSError, ValueError) as error:
+        raise FileError(f"{path} is not a saved model: {error}") from None
+    if not isinstance(state, dict) or state.get("format") != FORMAT or state.get("estimator") not in KINDS:
+        raise FileError(f"{path} is not a saved model of epivote; write one with save_model")
+    major = int(str(state["version"]).split(".")[0])
+    if major > VERSION[0]:
+        raise FileError(f"{path} was written by a newer epivote (model version {state['version']}); update epivote")
+    return state
+
+
+def _plain(value: Any, name: str) -> Any:
+    if isinstance(value, SizeBounds):
+        pairs = {key: list(pair) for key, pair in value.per_instance.items()}
+        return {"bounds": [value.lower, value.upper, pairs]}
+    if isinstance(value, Parameters):
+        return {"parameters": {key: array.tolist() for key, array in asdict(value).items()}}
+    if isinstance(value, tuple):
+        return {"tuple": list(value)}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.random.Generator):
+        raise InputError(
+            f"{name} is a random generator, which a model file cannot hold; set it to a number before saving"
+        )
+    if isinstance(value, dict):
+        return {"mapping": {str(key): float(rate) for key, rate in value.items()}}
+    return value
+
+
+def _value(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    (kind, content), *_ = value.items()
+    if kind == "bounds":
+        return SizeBounds(content[0], content[1], {key: tuple(pair) for key, pair in content[2].items()})
+    if kind == "parameters":
+        return Parameters(**{key: np.array(array) for key, array in content.items()})
+    return tuple(content) if kind == "tuple" else content
+
+
+def _model_state(model: Model) -> dict[str, Any]:
+    return {
+        "voters": list(model.voters),
+        "alternatives": list(model.alternatives),
+        "parameters": {key: array.tolist() for key, array in asdict(model.parameters).items()},
+        "counts": [array.tolist() for array in model.counts],
+    }
+
+
+def _model(state: dict[str, Any]) -> Model:
+    return Model(
+        tuple(state["voters"]),
+        tuple(state["alternatives"]),
+        Parameters(**{key: np.array(array) for key, array in state["parameters"].items()}),
+        VoterCounts(*(np.array(array) for array in state["counts"])),
+    )
+
+
+def _stream_state(stream: Stream) -> dict[str, Any]:
+    return {
+        "sums": {name: array.tolist() for name, array in stream.sums.items()},
+        "groups": [[list(group[:3]), count] for group, count in stream.groups.items()],
+        "n_instances": stream.n_instances,
+        "fading": stream.fading,
+        "one_menu": stream.one_menu,
+        "kept": {name: kept._asdict() for name, kept in stream.kept.items()},
+    }
+
+
+def _stream(state: dict[str, Any], model: Model) -> Stream:
+    return Stream(
+        voters={name: number for number, name in enumerate(model.voters)},
+        alternatives={name: number for number, name in enumerate(model.alternatives)},
+        sums={name: np.array(array) for name, array in state["sums"].items()},
+        groups={Group(*group): count for group, count in state["groups"]},
+        n_instances=state["n_instances"],
+        fading=state["fading"],
+        one_menu=state["one_menu"],
+        kept={
+            name: Kept(
+                {voter: tuple(ticks) for voter, ticks in kept["ballots"].items()},
+                None if kept["menu"] is None else tuple(kept["menu"]),
+                kept["weight"],
+                tuple(kept["membership"]),
+            )
+            for name, kept in state["kept"].items()
+        },
+        model=model,
+    )
