@@ -55,6 +55,7 @@ from epivote.evaluate.metrics import (
     score,
     zero_one,
 )
+from epivote.plan import Plan, PlanPoint, plan
 from epivote.simulate import Beta, Simulation, simulate
 
 if TYPE_CHECKING:
@@ -94,6 +95,8 @@ __all__ = [
     "NotFittedError",
     "PairedTest",
     "Parameters",
+    "Plan",
+    "PlanPoint",
     "Posterior",
     "RateError",
     "Record",
@@ -114,6 +117,7 @@ __all__ = [
     "log_likelihood",
     "marginal_log_likelihood",
     "mean_interval",
+    "plan",
     "rank_participants",
     "read_ballots",
     "read_menu",

@@ -1,4 +1,4 @@
-"""Imports only point down: cli > report > formats | estimate | evaluate | simulate > model > data > errors."""
+"""Imports only point down: cli > report > plan > formats | estimate | evaluate | simulate > model > data > errors."""
 
 import ast
 from pathlib import Path
@@ -15,6 +15,7 @@ LAYERS = {
     "estimate": 3,
     "evaluate": 3,
     "simulate": 3,
+    "plan": 3.5,
     "report": 4,
     "cli": 5,
     "__init__": 6,

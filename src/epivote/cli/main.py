@@ -11,11 +11,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Literal
 
+import numpy as np
 import typer
 
 from epivote.cli import show
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
+from epivote.data.parameters import Parameters
 from epivote.errors import CrowdWarning, EpivoteError, InputError
 from epivote.estimate.amle import AMLE
 from epivote.estimate.auto import suggest_method
@@ -24,6 +26,7 @@ from epivote.estimate.baselines import Approval, Majority, Modal
 from epivote.estimate.em import EM
 from epivote.evaluate.metrics import score
 from epivote.formats.canonical import read_ballots, read_menu, read_truths, write_estimate
+from epivote.plan import plan as make_plan
 
 app = typer.Typer(
     help="From tick-all-that-apply ballots to the most likely sets of right answers.",
@@ -159,6 +162,38 @@ def evaluate(
         else:
             guessed = alternatives is None and menu is None
             show.scores_table(scores, len(found), names if guessed else None)
+
+
+@app.command()
+def plan(
+    size: Size,
+    ballots: Annotated[
+        Path | None, typer.Option("--ballots", help="CSV of ballots: plan with the voters found in it.")
+    ] = None,
+    hit_rate: Annotated[float, typer.Option(help="Without --ballots: chance to tick a right alternative.")] = 0.7,
+    false_alarm_rate: Annotated[float, typer.Option(help="Without --ballots: chance to tick a wrong one.")] = 0.15,
+    n_alternatives: Annotated[int, typer.Option(help="Without --ballots: how many alternatives are offered.")] = 5,
+    prior: Annotated[float, typer.Option(help="Without --ballots: how often an alternative is right.")] = 0.3,
+    target: Annotated[float, typer.Option(help="Share of sets that should be exactly right.")] = 0.95,
+    plot: Annotated[Path | None, typer.Option(help="Write a picture (.png or .svg) as well.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say how many voters per question are needed, by simulation.
+
+    Example: epivote plan --size 1..2 --ballots ballots.csv --target 0.95
+    """
+    with _one_sentence_per_error():
+        if ballots is None:
+            alike = Parameters(np.array([hit_rate]), np.array([false_alarm_rate]), np.full(n_alternatives, prior))
+        else:
+            read = read_ballots(ballots)
+            alike = _fitted(read, size, "auto", None).estimator.parameters_
+        found = make_plan(alike, SizeBounds.parse(size), target=target)
+        if plot is not None:
+            from epivote.report.plots import save_plan
+
+            save_plan(found, plot)
+        show.plan(found, as_json=as_json)
 
 
 def _fitted(ballots: Ballots, size: str, method: Method, gold: Path | None) -> show.Fitted:

@@ -22,6 +22,7 @@ from epivote.estimate.base import Estimator, RatedEstimator
 from epivote.estimate.explain import Explanation
 from epivote.evaluate.calibration import calibration
 from epivote.evaluate.metrics import Scores
+from epivote.plan import Plan
 
 MOST_ROWS = 30
 UNSURE = 0.8
@@ -99,6 +100,32 @@ def explanation(told: Explanation, *, as_json: bool) -> None:
         _print_json(told.to_dict())
     else:
         print(told.to_text())
+
+
+def plan(found: Plan, *, as_json: bool) -> None:
+    """Accuracy against ballots per instance, with a bar each."""
+    if as_json:
+        _print_json(asdict(found))
+        return
+    console = Console(highlight=False, soft_wrap=True)
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("ballots each", justify="right")
+    table.add_column("sets exactly right", justify="right")
+    table.add_column("95 % interval", justify="right")
+    table.add_column("")
+    for point in found.points:
+        table.add_row(
+            f"{point.ballots:,}",
+            f"{point.exact.mean:.1%}",
+            f"{point.exact.low:.1%} to {point.exact.high:.1%}",
+            "█" * round(20 * point.exact.mean),
+        )
+    console.print(table)
+    goal = f"{found.target:.0%} exact sets"
+    if found.needed is None:
+        console.print(f"More than {found.points[-1].ballots} ballots per question are needed for {goal}.")
+    else:
+        console.print(f"{found.needed} ballots per question give {goal}, once the voters are known.")
 
 
 def _gold_tables(console: Console, estimator: RatedEstimator, gold: Truths) -> None:

@@ -12,6 +12,7 @@ from epivote.atomic import write_files
 from epivote.errors import InputError
 from epivote.estimate.explain import Account, Explanation
 from epivote.evaluate.calibration import CalibrationBin
+from epivote.plan import Plan
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,6 +60,28 @@ def plot_calibration(bins: Sequence[CalibrationBin], ax: Axes | None = None) -> 
     return ax
 
 
+def plot_plan(plan: Plan, ax: Axes | None = None) -> Axes:
+    """Share of exact sets to expect against ballots per instance, with the target marked."""
+    ax = ax or _axes()
+    ballots = [point.ballots for point in plan.points]
+    mean = np.array([point.exact.mean for point in plan.points])
+    low = mean - np.array([point.exact.low for point in plan.points])
+    high = np.array([point.exact.high for point in plan.points]) - mean
+    ax.errorbar(ballots, mean, yerr=[low, high], fmt="o-", color=FOR, capsize=3)
+    ax.axhline(plan.target, color=TOTAL, linestyle="--", linewidth=1)
+    if plan.needed is not None:
+        ax.axvline(plan.needed, color=AGAINST, linestyle=":", label=f"{plan.needed} ballots reach {plan.target:.0%}")
+        ax.legend(loc="lower right", frameon=False)
+    ax.set(xlabel="ballots per instance", ylabel="sets exactly right", ylim=(0, 1.02))
+    return ax
+
+
+def save_plan(plan: Plan, path: Path) -> None:
+    """A picture file of a plan."""
+    ax = plot_plan(plan)
+    _save(ax.get_figure(), path)
+
+
 def save_waterfall(told: Explanation, path: Path) -> None:
     """A picture file with one waterfall per alternative that matters: all members and the strongest outsiders."""
     shown = [account for account in told.accounts if account.chosen]
@@ -68,11 +91,15 @@ def save_waterfall(told: Explanation, path: Path) -> None:
     for account, ax in zip(shown, axes[:, 0], strict=True):
         plot_waterfall(account, ax)
     figure.suptitle(f"{told.instance}: {{{', '.join(told.answer)}}}")
+    _save(figure, path)
+
+
+def _save(figure: Any, path: Path) -> None:
     kind = path.suffix.lstrip(".") or "png"
     if kind not in figure.canvas.get_supported_filetypes():
         raise InputError(f"a picture cannot be written as {path.name!r}; use a name that ends in .png, .svg or .pdf")
     write_files({path: lambda target: figure.savefig(target, format=kind, dpi=150)})
-    pyplot.close(figure)
+    _pyplot().close(figure)
 
 
 def _axes() -> Axes:
