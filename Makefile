@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 OUT := build/demo
 
-.PHONY: demo test test-slow lint format types bench reproduce docs clean
+.PHONY: demo test test-slow lint format types bench reproduce methods docs clean
 
 demo: .venv/.installed
 	@echo '$$ epivote aggregate examples/birds.csv --size 1..2 --out $(OUT)'
@@ -38,6 +38,9 @@ bench: .venv/.installed-dev
 
 reproduce: .venv/.installed-dev
 	$(BIN)/python -m experiments.table1
+
+methods: .venv/.installed-dev
+	$(BIN)/python -m experiments.methods
 
 docs: .venv/.installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict

@@ -358,6 +358,8 @@ def test_the_history_of_a_voter_counts_like_ballots():
     last = crowd.ballots.select(instances=crowd.ballots.instances[390:])
     history = EM((1, 2), shrinkage=0).fit(first).voter_history_
     assert isinstance(history["v1"], Record)
+    everything = Ballots.from_mapping({("all", z): {"a", "b"} for z in "xyz"} | {("v", z): {"a"} for z in "xyz"})
+    EM(1).fit(everything, history=EM(1).fit(everything).voter_history_)
     for kind in (AMLE, EM):
         alone = kind((1, 2)).fit(last).parameters_.hit_rates
         informed = kind((1, 2)).fit(last, history=history).parameters_.hit_rates

@@ -24,11 +24,15 @@ def test_python_sessions_run(page, monkeypatch):
     assert runner.run(test).failed == 0
 
 
-def test_the_readmes_shell_session_runs(tmp_path):
-    """Every `$ epivote` line of the README's sessions gives the output that follows it."""
-    blocks = re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+SHELL = [page for page in PAGES if "$ epivote" in page.read_text()]
+
+
+@pytest.mark.parametrize("page", SHELL, ids=lambda page: page.name)
+def test_shell_sessions_run(page, tmp_path):
+    """Every `$ epivote` line gives the output that follows it."""
+    blocks = re.findall(r"```console\n(.*?)```", page.read_text(), flags=re.DOTALL)
     session = "\n".join(block for block in blocks if "$ epivote" in block)
-    assert session, "the README shows what the command prints"
+    assert session, f"{page.name} shows what the command prints"
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     for command, shown in re.findall(r"^\$ (epivote .*)\n((?:(?!\$ ).*\n)*)", session, flags=re.MULTILINE):

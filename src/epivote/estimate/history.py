@@ -29,13 +29,14 @@ def believed(history: History | None, ballots: Ballots) -> PseudoCounts:
     counts = np.zeros((4, ballots.n_voters))
     for voter, record in (history or {}).items():
         hits, winners, alarms, losers = record
-        if not (0 <= hits <= winners and 0 <= alarms <= losers and np.isfinite(winners + losers)):
+        slack = 1 + 1e-9  # fractional counts of an earlier fit carry rounding
+        if not (0 <= hits <= winners * slack and 0 <= alarms <= losers * slack and np.isfinite(winners + losers)):
             raise InputError(
                 f"the history of voter {voter!r} {tuple(record)} makes no sense; give hits, winners seen, false "
                 "alarms, losers seen, with no more ticks than were seen"
             )
         if voter in ballots.voter_index:
-            counts[:, ballots.voter_index[voter]] = hits, winners - hits, alarms, losers - alarms
+            counts[:, ballots.voter_index[voter]] = hits, max(winners - hits, 0), alarms, max(losers - alarms, 0)
     return PseudoCounts(*counts)
 
 
