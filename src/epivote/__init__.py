@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from epivote.formats.canonical import (
         read_ballots,
         read_menu,
+        read_sizes,
         read_truths,
         write_ballots,
         write_estimate,
@@ -121,6 +122,7 @@ __all__ = [
     "rank_participants",
     "read_ballots",
     "read_menu",
+    "read_sizes",
     "read_truths",
     "save_model",
     "score",
@@ -134,7 +136,7 @@ __all__ = [
     "zero_one",
 ]
 
-_FILES = {"read_ballots", "read_menu", "read_truths", "write_ballots", "write_estimate", "write_truths"}
+_FILES = {"read_ballots", "read_menu", "read_sizes", "read_truths", "write_ballots", "write_estimate", "write_truths"}
 
 
 def __getattr__(name: str) -> Any:

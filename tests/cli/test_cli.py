@@ -65,6 +65,15 @@ def test_json_is_what_the_library_finds():
     assert found["log_likelihood"] == fitted.log_likelihoods_[-1]
 
 
+def test_sizes_of_single_instances(tmp_path):
+    sizes = tmp_path / "sizes.csv"
+    sizes.write_text("instance,size\npicture 1,2\npicture 2,2..3\n")
+    found = json.loads(run("aggregate", BIRDS, "--size", "1", "--sizes", sizes, "--json").stdout)
+    assert [len(row["alternatives"]) for row in found["truth"][:3]] == [2, 2, 1]
+    sizes.write_text("instance,size\npicture 1,two\n")
+    assert "sizes.csv, line 2: 'two' is not a size" in run("aggregate", BIRDS, "--size", "1", "--sizes", sizes).stderr
+
+
 def test_auto_says_which_method_it_took_and_why(tmp_path):
     assert (
         "Method amle (few instances, and nearly every voter answered"

@@ -25,7 +25,7 @@ from epivote.estimate.base import RatedEstimator
 from epivote.estimate.baselines import Approval, Majority, Modal
 from epivote.estimate.em import EM
 from epivote.evaluate.metrics import score
-from epivote.formats.canonical import read_ballots, read_menu, read_truths, write_estimate
+from epivote.formats.canonical import read_ballots, read_menu, read_sizes, read_truths, write_estimate
 from epivote.plan import plan as make_plan
 
 app = typer.Typer(
@@ -75,6 +75,9 @@ HowFound = Annotated[Method, typer.Option(help="How sets are found; auto says wh
 GoldFile = Annotated[
     Path | None, typer.Option("--gold", help="CSV instance,alternatives with known right sets; they teach the rest.")
 ]
+SizeFile = Annotated[
+    Path | None, typer.Option("--sizes", help="CSV instance,size for instances whose size differs from --size.")
+]
 WhichCounts = Annotated[
     Literal["error", "first", "last"], typer.Option(help="Which of two ballots of a voter on an instance counts.")
 ]
@@ -84,6 +87,7 @@ WhichCounts = Annotated[
 def aggregate(
     ballots: BallotFile,
     size: Size,
+    sizes: SizeFile = None,
     method: HowFound = "auto",
     gold: GoldFile = None,
     alternatives: Alternatives = None,
@@ -98,7 +102,7 @@ def aggregate(
     """
     with _one_sentence_per_error():
         read = read_ballots(ballots, alternatives=_split(alternatives), menu=menu, duplicates=duplicates)
-        fitted = _fitted(read, size, method, gold)
+        fitted = _fitted(read, size, method, gold, sizes)
         files = [] if out is None else write_estimate(fitted.estimator.estimate_, out)
         if as_json:
             show.aggregate_json(fitted)
@@ -113,6 +117,7 @@ def explain(
     ballots: BallotFile,
     instance: Annotated[str, typer.Argument(help="The instance to explain.")],
     size: Size,
+    sizes: SizeFile = None,
     method: HowFound = "auto",
     gold: GoldFile = None,
     alternatives: Alternatives = None,
@@ -129,7 +134,7 @@ def explain(
         if method not in ("auto", "em", "amle"):
             raise InputError(f"method {method} counts approvals and has nothing to explain; use em or amle")
         read = read_ballots(ballots, alternatives=_split(alternatives), menu=menu, duplicates=duplicates)
-        fitted = _fitted(read, size, method, gold)
+        fitted = _fitted(read, size, method, gold, sizes)
         assert isinstance(fitted.estimator, RatedEstimator)
         told = fitted.estimator.explain(instance)
         if plot is not None:
@@ -196,13 +201,14 @@ def plan(
         show.plan(found, as_json=as_json)
 
 
-def _fitted(ballots: Ballots, size: str, method: Method, gold: Path | None) -> show.Fitted:
+def _fitted(ballots: Ballots, size: str, method: Method, gold: Path | None, sizes: Path | None = None) -> show.Fitted:
     """Ballots estimated, with what a reader should know about how."""
     reason = ""
     name: str = method
     if method == "auto":
         name, reason = suggest_method(ballots)
-    estimator = RULES[name](SizeBounds.parse(size))
+    bounds = SizeBounds.parse(size)
+    estimator = RULES[name](bounds if sizes is None else read_sizes(sizes, bounds))
     right = None if gold is None else read_truths(gold)
     interrupted = False
     with warnings.catch_warnings(record=True) as noticed:

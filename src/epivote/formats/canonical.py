@@ -11,11 +11,12 @@ import polars as pl
 
 from epivote.atomic import write_files
 from epivote.data.ballots import Ballots, Duplicates, MenuLike
+from epivote.data.bounds import SizeBounds
 from epivote.data.estimate import Estimate
 from epivote.data.frames import INSTANCE_COLUMNS, LIST_COLUMNS, VOTER_COLUMNS, Rows, from_rows, split
 from epivote.data.names import listing, suggestion
 from epivote.data.truths import Truths
-from epivote.errors import ColumnError, FileError, InputError
+from epivote.errors import BoundsError, ColumnError, FileError, InputError
 
 SEPARATOR = "|"
 PathLike = str | Path
@@ -52,6 +53,20 @@ def read_truths(path: PathLike, *, alternatives: Iterable[str] | None = None) ->
 def read_menu(path: PathLike) -> dict[str, list[str]]:
     """Menus from a CSV file with columns `instance,alternatives`."""
     return _read_sets(path, "menu")
+
+
+def read_sizes(path: PathLike, usual: SizeBounds) -> SizeBounds:
+    """Size bounds of single instances from a CSV file with columns `instance,size`; `usual` holds for all others."""
+    table = _Table(Path(path))
+    instances, sizes = table.column(INSTANCE_COLUMNS), table.column(("size",))
+    own: dict[str, tuple[int, int | None]] = {}
+    for row, (instance, size) in enumerate(zip(instances, sizes, strict=True)):
+        try:
+            bounds = SizeBounds.parse(size or "")
+        except BoundsError as error:
+            raise BoundsError(f"{table.place(row)}: {error}") from None
+        own[instance] = (bounds.lower, bounds.upper)
+    return SizeBounds(usual.lower, usual.upper, own)
 
 
 def write_ballots(ballots: Ballots, path: PathLike) -> None:
@@ -128,13 +143,17 @@ class _Table:
         other = next((mark for mark in (";", "\t") if len(self.columns) == 1 and mark in self.columns[0]), None)
         hint = "" if other is None else f"; the file seems to use {other!r} where a comma is needed"
         raise ColumnError(
-            f"{self.path}: there is no column {usual[0]!r} (nor {', '.join(usual[1:])})"
+            f"{self.path}: there is no column {usual[0]!r}{_also(usual)}"
             f"{suggestion(usual[0], self.columns)}; the columns are {listing(self.columns)}{hint}"
         )
 
     def place(self, row: int) -> str:
         """`quiz.csv, line 7`."""
         return f"{self.path}, line {_line_of(self.path, self._rows[row])}"
+
+
+def _also(usual: Sequence[str]) -> str:
+    return f" (nor {', '.join(usual[1:])})" if len(usual) > 1 else ""
 
 
 def _read_text(path: Path) -> pl.DataFrame:
