@@ -157,11 +157,11 @@ def test_shrinkage_helps_where_voters_answer_little():
 @pytest.mark.parametrize(("a", "b"), [(6, 3), (2, 12), (20, 20)])
 def test_the_strength_of_the_crowd_is_estimated(a, b):
     rng = np.random.default_rng(1)
-    trials = rng.integers(10, 60, 3000).astype(float)
-    successes = rng.binomial(trials.astype(int), rng.beta(a, b, 3000)).astype(float)
+    trials = rng.integers(10, 60, 30_000).astype(float)
+    successes = rng.binomial(trials.astype(int), rng.beta(a, b, 30_000)).astype(float)
     mean, strength = _crowd(successes, trials, None)
     assert mean == pytest.approx(a / (a + b), abs=0.01)
-    assert strength == pytest.approx(a + b, rel=0.15)
+    assert strength == pytest.approx(a + b, rel=0.02)
     same = rng.binomial(trials.astype(int), 0.4).astype(float)
     assert _crowd(same, trials, None)[1] > 200, "equal voters are drawn together strongly"
 

@@ -25,6 +25,7 @@ from epivote import (
     jaccard,
     log_likelihood,
     simulate,
+    suggest_method,
 )
 from epivote.estimate.task import Task
 from epivote.model.best_sets import best_sets, decide, member_and_size
@@ -208,6 +209,7 @@ def test_flags_name_who_is_worth_a_look():
         ballots["coin", z] = {a for a in names if rng.random() < 0.4}
         ballots["contrary", z] = {a for a in names if (a not in crowd.gold[z]) == (rng.random() < 0.85)}
         ballots["copycat", z] = ballots["v1", z]
+        ballots["perfect", z] = ballots["flawless", z] = set(crowd.gold[z])
     for z in crowd.ballots.instances[:2]:
         ballots["newcomer", z] = set(crowd.gold[z])
     fitted = EM((1, 2)).fit(Ballots.from_mapping(ballots))
@@ -218,6 +220,7 @@ def test_flags_name_who_is_worth_a_look():
     assert flags["contrary"] == ("worse than chance: a tick speaks against the answer",)
     assert flags["copycat"] == ("near-copy of v1 (80 of 80 common ballots are identical)",)
     assert flags["v1"] == ("near-copy of copycat (80 of 80 common ballots are identical)",)
+    assert flags["perfect"] == flags["flawless"] == (), "two who are always right need not copy from each other"
     assert flags["newcomer"][0].startswith("too few ballots to say")
     assert all(flags[f"v{i}"] == () for i in range(2, 10)), "good voters who agree because they are right are no copies"
 
@@ -371,6 +374,20 @@ def test_the_history_of_a_voter_counts_like_ballots():
         Majority().fit(last, history=history)
 
 
+# Which method
+
+
+def test_the_suggested_method_depends_on_instances_and_coverage():
+    def suggested(instances, coverage):
+        crowd = simulate(instances=instances, voters=10, alternatives=3, bounds=1, coverage=coverage, seed=1)
+        return suggest_method(crowd.ballots)[0]
+
+    assert suggested(20, 1.0) == "amle"
+    assert suggested(20, 0.5) == "em"
+    assert suggested(1, 1.0) == "em"
+    assert suggested(60, 1.0) == "em"
+
+
 # Calibration
 
 
@@ -378,5 +395,6 @@ def test_calibration_compares_promise_and_outcome():
     bins = calibration([0.05, 0.95, 0.95, 0.9, 1.0], [0, 1, 1, 0, 1], bins=10)
     assert [(b.count, b.right.mean) for b in bins] == [(1, 0.0), (4, 0.75)]
     assert bins[1].mean_confidence == pytest.approx(0.95)
+    assert [(b.low, b.high) for b in bins] == [(0.0, 0.1), (0.9, 1.0)]
     with pytest.raises(InputError, match="2 confidences and 1 outcomes do not make pairs"):
         calibration([0.1, 0.2], [1])
