@@ -98,7 +98,9 @@ def real_sets() -> Iterator[str]:
     yield (
         "Alternatives decided rightly / sets exactly right / mean Jaccard, over instances with expert truth, with the "
         "bounds known beforehand. The last line is crowd-kit's Dawid-Skene on yes/no answers pooled over labels; it "
-        "stops after two iterations, and the same model iterated to the end is our EM without shrinkage.\n"
+        "stops after two iterations, and the same model iterated to the end is our EM without shrinkage. On "
+        "`real_imagenet` that early stop finds 98 of 155 sets and the end 96; the 0.95 interval of either share is "
+        "about 8 points wide on each side.\n"
     )
     found: dict[str, dict[str, str]] = {name: {} for name in RULES}
     present = [name for name in REAL if (DATA / name).is_dir()]
@@ -126,18 +128,20 @@ def quiz() -> Iterator[str]:
     yield "## The paper's quiz\n"
     yield "Share of sets exactly right, mean over 60 random batches of participants, with 0.95 interval.\n"
     ballots, gold = read_quiz(path)
-    rows = []
-    for size in (5, 10, 20, 30, 50, 70):
+    sizes = (5, 10, 20, 30, 50, 70)
+    cells: dict[str, list[str]] = {name: [] for name in (*RULES, "auto")}
+    for size in sizes:
         _progress(f"quiz: batches of {size}")
         rng = np.random.default_rng(size)
-        shares: dict[str, list[float]] = {name: [] for name in (*RULES, "auto")}
+        shares: dict[str, list[float]] = {name: [] for name in cells}
         for _ in range(60):
             batch = ballots.select(voters=rng.choice(ballots.voters, size, replace=False))
             for name, rule in RULES.items():
                 shares[name].append(zero_one(rule((1, 2)).fit(batch).truth_, gold, batch))
             shares["auto"].append(shares["AMLE" if suggest_method(batch)[0] == "amle" else "EM"][-1])
-        rows.append([str(size), *(_with_interval(values) for values in shares.values())])
-    yield _table(["voters", *RULES, "auto"], rows)
+        for name, values in shares.items():
+            cells[name].append(_with_interval(values))
+    yield _table(["rule", *(f"{size} voters" for size in sizes)], [[name, *row] for name, row in cells.items()])
 
 
 def sparse_crowds() -> Iterator[str]:
