@@ -20,7 +20,7 @@ test: lint types .venv/.installed-dev
 	$(BIN)/pytest -q -n auto -m "not slow"
 
 test-slow: .venv/.installed-dev
-	$(BIN)/pytest -q -m slow
+	$(BIN)/pytest -q -n auto -m slow
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff format --check

@@ -272,6 +272,7 @@ def promises() -> str:
     right = np.array([fitted.truth_[name] == crowd.gold[name] for name in crowd.gold])
     assert fitted.confidence_ is not None
     bins = calibration(fitted.confidence_, right)
+    pyplot.rcParams["svg.hashsalt"] = "epivote"
     figure, ax = pyplot.subplots(figsize=(5, 4), layout="constrained")
     plot_calibration(bins, ax)
     figure.savefig(PICTURE, metadata={"Date": None})

@@ -61,6 +61,7 @@ from epivote.simulate import Beta, Simulation, simulate
 if TYPE_CHECKING:
     from epivote.formats.canonical import (
         read_ballots,
+        read_confidence,
         read_menu,
         read_sizes,
         read_truths,
@@ -121,6 +122,7 @@ __all__ = [
     "plan",
     "rank_participants",
     "read_ballots",
+    "read_confidence",
     "read_menu",
     "read_sizes",
     "read_truths",
@@ -136,7 +138,16 @@ __all__ = [
     "zero_one",
 ]
 
-_FILES = {"read_ballots", "read_menu", "read_sizes", "read_truths", "write_ballots", "write_estimate", "write_truths"}
+_FILES = {
+    "read_ballots",
+    "read_confidence",
+    "read_menu",
+    "read_sizes",
+    "read_truths",
+    "write_ballots",
+    "write_estimate",
+    "write_truths",
+}
 
 
 def __getattr__(name: str) -> Any:

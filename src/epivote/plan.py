@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from epivote.data.bounds import BoundsLike
+from epivote.data.estimate import Estimate
 from epivote.data.parameters import Parameters
 from epivote.errors import InputError
 from epivote.estimate.maximum_likelihood import MaximumLikelihood
@@ -70,6 +71,15 @@ def plan(
         middle = (low + high) // 2
         low, high = (low, middle) if point(middle).exact.mean >= target else (middle, high)
     return Plan(tuple(known[each] for each in sorted(known)), target, high)
+
+
+def typical_parameters(estimate: Estimate) -> Parameters:
+    """The voters of an estimate with its alternatives; where menus differ, as many as a mean menu, with one prior."""
+    known = estimate.parameters
+    if estimate.ballots.menu is None:
+        return known
+    width = max(1, round(float(estimate.ballots.menu_sizes.mean())))
+    return Parameters(known.hit_rates, known.false_alarm_rates, np.full(width, float(known.priors.mean())))
 
 
 def _simulated(parameters: Parameters, bounds: BoundsLike, ballots: int, instances: int, seed: int) -> PlanPoint:

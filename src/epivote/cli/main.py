@@ -17,6 +17,7 @@ import typer
 from epivote.cli import show
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
+from epivote.data.names import listing
 from epivote.data.parameters import Parameters
 from epivote.errors import CrowdWarning, EpivoteError, InputError
 from epivote.estimate.amle import AMLE
@@ -24,9 +25,12 @@ from epivote.estimate.auto import suggest_method
 from epivote.estimate.base import RatedEstimator
 from epivote.estimate.baselines import Approval, Majority, Modal
 from epivote.estimate.em import EM
+from epivote.evaluate.calibration import calibration
 from epivote.evaluate.metrics import score
-from epivote.formats.canonical import read_ballots, read_menu, read_sizes, read_truths, write_estimate
+from epivote.formats.canonical import read_ballots, read_confidence, read_menu, read_sizes, read_truths, write_estimate
 from epivote.plan import plan as make_plan
+from epivote.plan import typical_parameters
+from epivote.report.plots import check_picture, save_plan, save_waterfall
 
 app = typer.Typer(
     help="From tick-all-that-apply ballots to the most likely sets of right answers.",
@@ -133,13 +137,13 @@ def explain(
     with _one_sentence_per_error():
         if method not in ("auto", "em", "amle"):
             raise InputError(f"method {method} counts approvals and has nothing to explain; use em or amle")
+        if plot is not None:
+            check_picture(plot)
         read = read_ballots(ballots, alternatives=_split(alternatives), menu=menu, duplicates=duplicates)
         fitted = _fitted(read, size, method, gold, sizes)
         assert isinstance(fitted.estimator, RatedEstimator)
         told = fitted.estimator.explain(instance)
         if plot is not None:
-            from epivote.report.plots import save_waterfall
-
             save_waterfall(told, plot)
         show.explanation(told, as_json=as_json)
 
@@ -162,11 +166,15 @@ def evaluate(
         found, right = read_truths(truth), read_truths(gold)
         names = _split(alternatives) or sorted({*found.alternatives, *right.alternatives})
         scores = score(found, right, names if menu is None else read_menu(menu))
+        stated = read_confidence(truth)
+        sure = [name for name in right if name in stated]
+        kept = [found[name] == right[name] for name in sure]
+        bins = calibration([stated[name] for name in sure], kept) if sure else []
         if as_json:
-            show.scores_json(scores)
+            show.scores_json(scores, bins)
         else:
             guessed = alternatives is None and menu is None
-            show.scores_table(scores, len(found), names if guessed else None)
+            show.scores_table(scores, len(found), names if guessed else None, bins)
 
 
 @app.command()
@@ -179,6 +187,8 @@ def plan(
     false_alarm_rate: Annotated[float, typer.Option(help="Without --ballots: chance to tick a wrong one.")] = 0.15,
     n_alternatives: Annotated[int, typer.Option(help="Without --ballots: how many alternatives are offered.")] = 5,
     prior: Annotated[float, typer.Option(help="Without --ballots: how often an alternative is right.")] = 0.3,
+    alternatives: Alternatives = None,
+    menu: MenuFile = None,
     target: Annotated[float, typer.Option(help="Share of sets that should be exactly right.")] = 0.95,
     plot: Annotated[Path | None, typer.Option(help="Write a picture (.png or .svg) as well.")] = None,
     as_json: AsJson = False,
@@ -188,15 +198,17 @@ def plan(
     Example: epivote plan --size 1..2 --ballots ballots.csv --target 0.95
     """
     with _one_sentence_per_error():
+        if plot is not None:
+            check_picture(plot)
         if ballots is None:
+            if n_alternatives < 1:
+                raise InputError(f"--n-alternatives {n_alternatives} must be at least 1")
             alike = Parameters(np.array([hit_rate]), np.array([false_alarm_rate]), np.full(n_alternatives, prior))
         else:
-            read = read_ballots(ballots)
-            alike = _fitted(read, size, "auto", None).estimator.parameters_
+            read = read_ballots(ballots, alternatives=_split(alternatives), menu=menu)
+            alike = typical_parameters(_fitted(read, size, "auto", None).estimator.estimate_)
         found = make_plan(alike, SizeBounds.parse(size), target=target)
         if plot is not None:
-            from epivote.report.plots import save_plan
-
             save_plan(found, plot)
         show.plan(found, as_json=as_json)
 
@@ -220,6 +232,10 @@ def _fitted(ballots: Ballots, size: str, method: Method, gold: Path | None, size
                 raise
             interrupted = True
     notes = [str(warning.message) for warning in noticed if issubclass(warning.category, CrowdWarning)]
+    for what, names in (("gold set", right or ()), ("size", estimator.estimate_.bounds.per_instance)):
+        strangers = [name for name in names if name not in ballots.instance_index]
+        if strangers:
+            notes.append(f"{len(strangers):,} instances with a {what} have no ballots: {listing(strangers, 3)}")
     return show.Fitted(estimator, name, reason, tuple(notes), interrupted, right)
 
 

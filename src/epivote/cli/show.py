@@ -20,7 +20,7 @@ from epivote.data.names import listing
 from epivote.data.truths import Truths
 from epivote.estimate.base import Estimator, RatedEstimator
 from epivote.estimate.explain import Explanation
-from epivote.evaluate.calibration import calibration
+from epivote.evaluate.calibration import CalibrationBin, calibration
 from epivote.evaluate.metrics import Scores
 from epivote.plan import Plan
 
@@ -62,7 +62,7 @@ def aggregate_tables(fitted: Fitted, source: Path, files: Sequence[Path]) -> Non
             f"{listing(estimate.ties, 5)}."
         )
     if isinstance(fitted.estimator, RatedEstimator) and fitted.gold is not None:
-        _gold_tables(console, fitted.estimator, fitted.gold)
+        _gold_tables(console, fitted)
     if files:
         say(f"Wrote {', '.join(file.name for file in files)} to {files[0].parent}.")
     else:
@@ -84,7 +84,9 @@ def aggregate_json(fitted: Fitted) -> None:
             "iterations": estimate.n_iterations,
             "log_likelihood": history[-1] if history else None,
             "ties": list(estimate.ties),
+            "own_sizes": {name: list(pair) for name, pair in estimate.bounds.per_instance.items()},
             "gold": sorted(estimate.gold),
+            "gold_calibration": [asdict(each) for each in _gold_bins(fitted)],
             "truth": _records(estimate.truth_table()),
             "voters": _records(estimate.voter_table()),
             "reliability": [asdict(report) for report in reports],
@@ -121,25 +123,36 @@ def plan(found: Plan, *, as_json: bool) -> None:
             "█" * round(20 * point.exact.mean),
         )
     console.print(table)
-    goal = f"{found.target:.0%} exact sets"
+    goal = f"{100 * found.target:g}% exact sets"
     if found.needed is None:
         console.print(f"More than {found.points[-1].ballots} ballots per question are needed for {goal}.")
     else:
         console.print(f"{found.needed} ballots per question give {goal}, once the voters are known.")
 
 
-def _gold_tables(console: Console, estimator: RatedEstimator, gold: Truths) -> None:
-    """What the ballots alone say of the gold instances."""
-    truths, confidence = estimator.gold_check()
-    right = [truths[name] == gold[name] for name in truths]
+def _gold_bins(fitted: Fitted) -> list[CalibrationBin]:
+    """What the ballots alone say of the gold instances, against their gold sets."""
+    if fitted.gold is None or not isinstance(fitted.estimator, RatedEstimator):
+        return []
+    truths, confidence = fitted.estimator.gold_check()
+    return calibration(confidence, np.array([truths[name] == fitted.gold[name] for name in truths]))
+
+
+def _gold_tables(console: Console, fitted: Fitted) -> None:
+    bins = _gold_bins(fitted)
+    right = sum(round(each.right.mean * each.count) for each in bins)
     console.print(
-        f"\n{len(right):,} instances had gold sets, kept as given. From the ballots alone {sum(right):,} of them would "
-        "be exactly right (their sets taught the rates, so this flatters a little):"
+        f"\n{sum(each.count for each in bins):,} instances had gold sets, kept as given. From the ballots alone "
+        f"{right:,} of them would be exactly right (their sets taught the rates, so this flatters a little):"
     )
+    console.print(_calibration_table(bins))
+
+
+def _calibration_table(bins: Sequence[CalibrationBin]) -> Table:
     table = Table(box=box.SIMPLE_HEAD)
     for name in ("stated confidence", "sets", "mean stated", "were right", "95 % interval"):
         table.add_column(name, justify="right")
-    for each in calibration(confidence, np.array(right)):
+    for each in bins:
         table.add_row(
             f"{each.low:.0%} to {each.high:.0%}",
             f"{each.count:,}",
@@ -147,11 +160,13 @@ def _gold_tables(console: Console, estimator: RatedEstimator, gold: Truths) -> N
             f"{each.right.mean:.1%}",
             f"{each.right.low:.0%} to {each.right.high:.0%}",
         )
-    console.print(table)
+    return table
 
 
-def scores_table(scores: Scores, n_truths: int, guessed_alternatives: Sequence[str] | None) -> None:
-    """Accuracies with their intervals."""
+def scores_table(
+    scores: Scores, n_truths: int, guessed_alternatives: Sequence[str] | None, bins: Sequence[CalibrationBin]
+) -> None:
+    """Accuracies with their intervals, and whether stated confidence kept its promise."""
     console = Console(highlight=False, soft_wrap=True)
     right = round(scores.zero_one.mean * scores.n_instances)
     console.print(f"{right:,} of {scores.n_instances:,} sets are exactly right ({n_truths:,} were estimated).")
@@ -177,17 +192,22 @@ def scores_table(scores: Scores, n_truths: int, guessed_alternatives: Sequence[s
     table.add_row("micro F1", f"{scores.micro_f1:.3f}", "", "over all members of all sets")
     table.add_row("macro F1", f"{scores.macro_f1:.3f}", "", "mean over alternatives")
     console.print(table)
+    if bins:
+        console.print("Was the stated confidence right?")
+        console.print(_calibration_table(bins))
 
 
-def scores_json(scores: Scores) -> None:
+def scores_json(scores: Scores, bins: Sequence[CalibrationBin]) -> None:
     """Accuracies as one JSON object."""
-    _print_json(asdict(scores))
+    _print_json({**asdict(scores), "calibration": [asdict(each) for each in bins]})
 
 
 def _how(fitted: Fitted) -> str:
     estimate = fitted.estimator.estimate_
     bounds = estimate.bounds
     sets = f"sets of {bounds}" if bounds.upper is not None else f"sets of at least {bounds.lower}"
+    own = sum(name in bounds.per_instance for name in estimate.ballots.instances)
+    sets += f" ({own:,} instances have sizes of their own)" if own else ""
     method = f"Method {fitted.method}" + (f" ({fitted.reason})" if fitted.reason else "")
     if not estimate.log_likelihoods:
         return f"{method}, {sets}."

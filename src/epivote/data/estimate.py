@@ -54,11 +54,12 @@ class Estimate:
     gold: frozenset[str] = frozenset()
     compute_posterior: Callable[[], Posterior] | None = None
     compute_ties: Callable[[], tuple[str, ...]] = tuple
+    settling_iterations: int = 0
 
     @property
     def n_iterations(self) -> int:
-        """How many iterations were made."""
-        return len(self.log_likelihoods)
+        """How many iterations were made, those included in which an estimated shrinkage settled."""
+        return self.settling_iterations + len(self.log_likelihoods)
 
     @property
     def converged(self) -> bool:

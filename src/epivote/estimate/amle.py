@@ -16,7 +16,7 @@ from epivote.data.parameters import Parameters, align_rates
 from epivote.errors import InputError, RateError
 from epivote.estimate import starts
 from epivote.estimate.base import RatedEstimator, rated_estimate
-from epivote.estimate.em import EM
+from epivote.estimate.em import CLEARLY, EM
 from epivote.estimate.history import History, believed
 from epivote.estimate.maximise import (
     PriorKind,
@@ -44,9 +44,9 @@ class AMLE(RatedEstimator):
     bounds
         Size of the true sets: `2`, `(1, 2)`, `(1, None)`, `"1..2"` or `SizeBounds`. `(0, None)` is the paper's AMLE_f.
     start
-        First guess at the voters' rates: `"anna_karenina"` (or what `EM` finds, if voters tick most alternatives
-        where few can be right: such a crowd may be upside down), `"uniform"`, `"random"`, `"soft"` (what `EM` finds),
-        or `Parameters`.
+        First guess at the voters' rates: `"anna_karenina"`, `"uniform"`, `"random"`, `"soft"` (what `EM` finds), or
+        `Parameters`. Where voters tick more than can be right, a crowd turned upside down is tried as well, and kept
+        if it explains the ballots far better; a `CrowdWarning` then says so.
     prior_update
         `"mle"`: one sweep of the corrected Proposition 2 per iteration; `"solved"`: swept until nothing moves;
         `"published"`: the formula as printed, which can lower the likelihood.
@@ -105,7 +105,14 @@ class AMLE(RatedEstimator):
                 raise
             return replace(best, status="interrupted")
         assert best is not None
-        return best
+        return self._turned(task, best, kind, known)
+
+    def _turned(self, task: Task, best: Estimate, kind: PriorKind, known: PseudoCounts) -> Estimate:
+        """What a crowd that ticks wrong answers leads to, if that is far more likely; else the same estimate."""
+        if isinstance(self.start, Parameters) or not starts.tick_too_much(task.ballots, task.bounds):
+            return best
+        found = self._alternate(task, self._with_priors(starts.mirrored(task.ballots), task.ballots), kind, known)
+        return found if found.log_likelihoods[-1] > best.log_likelihoods[-1] + CLEARLY else best
 
     def _alternate(self, task: Task, parameters: Parameters, kind: PriorKind, known: PseudoCounts) -> Estimate:
         """Algorithm 1 from one start."""
@@ -138,11 +145,11 @@ class AMLE(RatedEstimator):
         rng = np.random.default_rng(self.seed)
         if isinstance(self.start, Parameters):
             yield self._given_start(self.start, ballots)
-        elif self.start == "anna_karenina" and not starts.tick_too_much(ballots, SizeBounds.of(self.bounds)):
+        elif self.start == "anna_karenina":
             yield self._with_priors(starts.anna_karenina(ballots), ballots)
         elif self.start == "uniform":
             yield self._with_priors(starts.uniform(ballots), ballots)
-        elif self.start in ("soft", "anna_karenina"):
+        elif self.start == "soft":
             yield EM(self.bounds, priors=self.priors, floor=self.floor).fit(ballots, gold, history).parameters_
         else:
             yield self._with_priors(starts.random(ballots, rng), ballots)

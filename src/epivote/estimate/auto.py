@@ -13,7 +13,7 @@ NEARLY_ALL = 0.8
 def suggest_method(ballots: Ballots) -> tuple[Literal["amle", "em"], str]:
     """`amle` or `em`, and why."""
     if 1 < ballots.n_instances < FEW_INSTANCES and ballots.coverage >= NEARLY_ALL:
-        return "amle", "few instances, and nearly every voter answered nearly all of them"
+        return "amle", "few instances, and nearly every voter answered nearly all of them; its confidence runs high"
     if ballots.n_instances == 1:
         return "em", "one instance only, where hard choices make everybody look surer than they are"
     if ballots.coverage < NEARLY_ALL:

@@ -48,7 +48,7 @@ class Estimator(ABC):
         """
         ballots = self._as_ballots(ballots)
         self._estimate = self._run(ballots, gold, history)
-        if upside_down(self._estimate):
+        if upside_down(self._estimate.counts):
             warnings.warn(UPSIDE_DOWN, CrowdWarning, stacklevel=2)
         if self._estimate.status == "interrupted":
             raise KeyboardInterrupt
@@ -187,7 +187,10 @@ class RatedEstimator(Estimator):
 
     @property
     def voter_history_(self) -> dict[str, Record]:
-        """Counts of every voter, to be given as `history` to a later fit."""
+        """Counts of every voter in this fit (or stream), to be given as `history` to a fit on other ballots.
+
+        They do not include a history that was given; add the records up if there are several.
+        """
         counts = np.stack(self.model_.counts).T.tolist()
         return {voter: Record(*row) for voter, row in zip(self.model_.voters, counts, strict=True)}
 
@@ -195,6 +198,8 @@ class RatedEstimator(Estimator):
 
     def best_sets(self, instance: str, count: int = 5) -> list[tuple[frozenset[str], float]]:
         """The most probable sets of one instance with their probabilities."""
+        if not isinstance(count, int) or count < 1:
+            raise InputError(f"count={count!r} must be a whole number of at least 1")
         margins, shard, offered = self._one(instance)
         found = best_sets(margins, shard.lower, shard.upper, count)
         return [(frozenset(offered[c] for c in members), probability) for probability, members in found]
@@ -226,12 +231,12 @@ class RatedEstimator(Estimator):
 
     def reliability(self) -> list[VoterReport]:
         """Every voter's rates and weight with intervals, and reasons to look closer."""
-        return reliability(self.estimate_)
+        return reliability(self.model_, self.estimate_.ballots, self.estimate_.truths)
 
     def review(self, threshold: float = 0.95, *, most: int = 100, seed: int = 0) -> list[Doubt]:
         """Instances less sure than `threshold`, most doubtful first, with how many more ballots should settle each."""
-        if not 0 < threshold <= 1:
-            raise InputError(f"threshold={threshold} must be a probability above 0")
+        if not isinstance(threshold, (int, float)) or not 0 < threshold <= 1:
+            raise InputError(f"threshold={threshold!r} must be a probability above 0")
         return review(self.estimate_, threshold, most, seed)
 
     def gold_check(self) -> tuple[Truths, FloatArray]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+import warnings
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -10,8 +12,8 @@ from epivote.data.ballots import Ballots
 from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.estimate import Estimate, Status
 from epivote.data.parameters import Parameters, align_rates
-from epivote.errors import InputError
-from epivote.estimate.base import RatedEstimator, rated_estimate
+from epivote.errors import CrowdWarning, InputError
+from epivote.estimate.base import UPSIDE_DOWN, RatedEstimator, rated_estimate
 from epivote.estimate.history import History, believed
 from epivote.estimate.maximise import (
     PriorKind,
@@ -23,13 +25,15 @@ from epivote.estimate.maximise import (
     prior_kind,
 )
 from epivote.estimate.model import Model
-from epivote.estimate.stream import START, Stream, check_strength
+from epivote.estimate.reliability import upside_down
+from epivote.estimate.stream import START, Stream
 from epivote.estimate.task import Gold, Task
 from epivote.model.likelihood import marginal_log_likelihood_of
 from epivote.model.pseudo import PseudoCounts, shrinkage
 from epivote.model.statistics import Statistics
 
 SETTLING_ITERATIONS = 10
+SETTLED = 1e-3
 SAMPLE = 1000
 CLEARLY = 20.0
 
@@ -79,36 +83,50 @@ class EM(RatedEstimator):
 
     def _run(self, ballots: Ballots, gold: Gold | None, history: History | None) -> Estimate:
         self._check()
-        self._stream = None
         task = Task(ballots, SizeBounds.of(self.bounds), gold)
         kind = prior_kind(self.priors, ballots)
         known = believed(history, ballots)
-        start = self._start(ballots, mirrored=self._seems_upside_down(ballots, gold))
-        parameters, statistics, objectives, status = self._iterate(task, start, kind, known)
-        return rated_estimate(task, task.truth_step(parameters), parameters, statistics, objectives, status)
+        start = self._start(ballots, mirrored=self._seems_upside_down(ballots, gold, known))
+        run = self._iterate(task, start, kind, known)
+        self._stream = Stream.after_fit(ballots, run.statistics, run.parameters)
+        found = rated_estimate(
+            task, task.truth_step(run.parameters), run.parameters, run.statistics, run.objectives, run.status
+        )
+        return replace(found, settling_iterations=run.settling)
 
     def partial_fit(self, batch: Ballots | Any, gold: Gold | None = None, *, final: bool = False) -> Self:
         """Take in one batch of a stream (online EM); `estimate_` is about this batch, `model_` about all so far.
 
         New voters, instances and alternatives may appear. Late ballots for an instance seen before join its earlier
         ones and replace its share. `final=True` promises that these instances are complete: they are then forgotten,
-        so memory does not grow with them. Priors are per alternative as long as every batch has the same alternatives
-        and no menus, and shared from then on; give every batch the same `alternatives=[...]` to keep them.
+        so memory does not grow with them. After `fit`, or after `load_model`, the stream goes on from there, with the
+        fitted instances final. Without menus every batch offers all alternatives known so far; priors are per
+        alternative until menus or further alternatives appear, and shared from then on.
         """
         self._check()
         batch = self._as_ballots(batch)
-        if not isinstance(self.priors, str):
-            raise InputError("partial_fit learns priors; leave priors='auto'")
-        self._stream = self._stream or Stream()
-        task = self._stream.add(batch, SizeBounds.of(self.bounds), gold, final=final)
-        model = self._stream.learn(self.floor, check_strength(self.shrinkage))
+        stream = self._stream or Stream()
+        if stream.n_instances == 0 and self._seems_upside_down(batch, gold, PseudoCounts.none(batch.n_voters)):
+            stream.start = START[::-1]
+        task = stream.add(batch, SizeBounds.of(self.bounds), gold, final=final)
+        model = stream.learn(self._stream_kind(stream), self.floor, self._strength())
+        self._stream = stream
         parameters = model.parameters_for(task.ballots)
-        chosen = task.truth_step(parameters)
         membership, log_partition = task.expectation(parameters)
         statistics = task.statistics(membership)
         value = marginal_log_likelihood_of(statistics, log_partition, parameters)
+        chosen = task.truth_step(parameters)
         self._estimate = rated_estimate(task, chosen, parameters, statistics, (value,), "converged")
+        if upside_down(model.counts):
+            warnings.warn(UPSIDE_DOWN, CrowdWarning, stacklevel=2)
         return self
+
+    def _stream_kind(self, stream: Stream) -> PriorKind:
+        if not isinstance(self.priors, str):
+            raise InputError("partial_fit learns priors; leave priors='auto'")
+        if self.priors == "individual" and not stream.one_menu:
+            raise InputError("priors='individual' in a stream needs the same alternatives in every batch; use 'auto'")
+        return "individual" if stream.one_menu and self.priors != "shared" else "shared"
 
     @property
     def model_(self) -> Model:
@@ -117,30 +135,30 @@ class EM(RatedEstimator):
             return super().model_
         return self._stream.model
 
-    def _seems_upside_down(self, ballots: Ballots, gold: Gold | None) -> bool:
+    def _seems_upside_down(self, ballots: Ballots, gold: Gold | None, known: PseudoCounts) -> bool:
         """Whether voters who tick wrong answers rather than right ones explain (some of) the ballots far better."""
-        sample = ballots.select(instances=ballots.instances[:SAMPLE]) if ballots.n_instances > SAMPLE else ballots
-        known = {name: names for name, names in (gold or {}).items() if name in sample.instance_index}
-        task = Task(sample, SizeBounds.of(self.bounds), known or None)
+        gold = {name: names for name, names in (gold or {}).items() if name in ballots.instance_index}
+        names = list(dict.fromkeys([*gold, *ballots.instances]))[:SAMPLE]
+        sample = ballots.select(instances=names) if ballots.n_instances > SAMPLE else ballots
+        task = Task(sample, SizeBounds.of(self.bounds), {name: gold[name] for name in names if name in gold} or None)
         kind = prior_kind(self.priors, sample)
-        none = PseudoCounts.none(sample.n_voters)
         quick = EM(self.bounds, shrinkage=1.0, priors=self.priors, tolerance=1e-2, max_iterations=40, floor=self.floor)
-        runs = [quick._iterate(task, self._start(sample, mirrored=turned), kind, none) for turned in (False, True)]
-        if any(status == "interrupted" for *_, status in runs):
+        upright, mirrored = (
+            quick._iterate(task, self._start(sample, mirrored=turned), kind, known) for turned in (False, True)
+        )
+        if "interrupted" in (upright.status, mirrored.status):
             raise KeyboardInterrupt
-        (_, _, upright, _), (_, _, mirrored, _) = runs
-        return mirrored[-1] > upright[-1] + CLEARLY
+        return mirrored.objectives[-1] > upright.objectives[-1] + CLEARLY
 
-    def _iterate(
-        self, task: Task, parameters: Parameters, kind: PriorKind, known: PseudoCounts
-    ) -> tuple[Parameters, Statistics, tuple[float, ...], Status]:
+    def _iterate(self, task: Task, parameters: Parameters, kind: PriorKind, known: PseudoCounts) -> _Run:
         """Weigh, count, maximise.
 
-        An estimated shrinkage settles during the first iterations and then stays, so that from there on one
-        objective rises.
+        A shrinkage settles during the first iterations and then stays, so that from there on one objective rises.
         """
         by_menu = kind != "shared" and task.ballots.menu is not None
         pseudo = known
+        settling = 0
+        settled = self.shrinkage == 0
         objectives: tuple[float, ...] = ()
         reached: Statistics | None = None
         status: Status = "iteration limit"
@@ -148,28 +166,30 @@ class EM(RatedEstimator):
             for iteration in range(self.max_iterations):
                 membership, log_partition = task.expectation(parameters)
                 statistics = task.statistics(membership, by_menu=by_menu)
-                settling = self.shrinkage != 0 and iteration < SETTLING_ITERATIONS
-                if settling:
+                if not settled:
                     pseudo = known + self._shrinkage(statistics, kind)
-                    objectives = ()
+                    settling, objectives = iteration, ()
                 value = marginal_log_likelihood_of(statistics, log_partition, parameters)
                 following = maximise(statistics, parameters, kind, self.floor, pseudo)
                 change = following.distance(parameters)
                 objectives = (*objectives, value + pseudo.log_density(parameters))
                 parameters, reached = following, statistics
-                if change <= self.tolerance and not settling:
+                if settled and change <= self.tolerance:
                     status = "converged"
                     break
+                settled = settled or change <= SETTLED or iteration + 1 >= SETTLING_ITERATIONS
         except KeyboardInterrupt:
             if reached is None:
                 raise
             status = "interrupted"
         assert reached is not None
-        return parameters, reached, objectives, status
+        return _Run(parameters, reached, objectives, settling, status)
 
     def _shrinkage(self, statistics: Statistics, kind: PriorKind) -> PseudoCounts:
-        strength = None if self.shrinkage == "auto" else float(self.shrinkage)
-        return shrinkage(statistics, strength=strength, with_priors=kind == "individual")
+        return shrinkage(statistics, strength=self._strength(), with_priors=kind == "individual")
+
+    def _strength(self) -> float | None:
+        return None if isinstance(self.shrinkage, str) else float(self.shrinkage)
 
     def _start(self, ballots: Ballots, *, mirrored: bool = False) -> Parameters:
         priors = 0.5 if isinstance(self.priors, str) else self.priors
@@ -184,5 +204,16 @@ class EM(RatedEstimator):
         check_floor(self.floor)
         check_counts(max_iterations=self.max_iterations)
         check_tolerance(self.tolerance)
-        if self.shrinkage != "auto" and not self.shrinkage >= 0:
+        number = isinstance(self.shrinkage, (int, float)) and 0 <= self.shrinkage < np.inf
+        if self.shrinkage != "auto" and not number:
             raise InputError(f"shrinkage={self.shrinkage!r} must be 'auto' or a number of at least 0")
+
+
+class _Run(NamedTuple):
+    """Where one run of iterations ended."""
+
+    parameters: Parameters
+    statistics: Statistics
+    objectives: tuple[float, ...]
+    settling: int
+    status: Status

@@ -11,6 +11,7 @@ from epivote.data.estimate import Estimate
 from epivote.data.parameters import log_odds
 from epivote.estimate.task import Task
 from epivote.model.best_sets import best_sets
+from epivote.model.choose import choose
 from epivote.model.posterior import log_partition_and_inclusion
 
 RUNNERS_UP = 4
@@ -21,15 +22,13 @@ PUSHES_SHOWN = 5
 class Account:
     """One alternative's log-odds: prior plus every voter's push make its margin.
 
-    A tick pushes by ln(p/q), a blank by ln((1-p)/(1-q)); `threshold` is the part of the pushes that a voter's presence
-    alone makes, the same for every alternative.
+    A tick pushes by ln(p/q), a blank by ln((1-p)/(1-q)).
     """
 
     alternative: str
     prior: float
     pushes: dict[str, float]
     ticked_by: tuple[str, ...]
-    threshold: float
     margin: float
     probability: float
     chosen: bool
@@ -37,11 +36,17 @@ class Account:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Everything that decided one instance, strongest alternative first."""
+    """Everything that decided one instance, strongest alternative first.
+
+    `confidence` is what the ballots say of the answer, for a gold set too. `settled` is false where the estimate was
+    stopped early and its rates would by now choose another set.
+    """
 
     instance: str
     answer: tuple[str, ...]
     confidence: float
+    threshold: float
+    settled: bool
     size: tuple[int, int]
     without_bounds: tuple[str, ...]
     accounts: tuple[Account, ...]
@@ -54,7 +59,9 @@ class Explanation:
         added = [name for name in self.answer if name not in self.without_bounds]
         removed = [name for name in self.without_bounds if name not in self.answer]
         if self.gold:
-            return "The set was given as gold; what follows is what the ballots say."
+            return "The set was given as gold; probability and margins are what the ballots alone say."
+        if not self.settled:
+            return "The estimate was stopped before it had settled; its rates would by now choose another set."
         if added:
             return f"At least {self.size[0]} must be right, so {_names(added)} came in although more speaks against."
         if removed:
@@ -71,7 +78,8 @@ class Explanation:
             f"{self.instance}: {_names(self.answer)}  (probability {self.confidence:.1%})",
             self.bound_effect,
             "",
-            "Log-odds that each alternative is right; prior and pushes add up to the margin:",
+            "Log-odds that each alternative is right; prior and pushes add up to the margin.",
+            f"(Of the pushes, {-self.threshold:+.2f} is the same for every alternative: the threshold.)",
         ]
         for account in self.accounts:
             mark = "in " if account.chosen else "out"
@@ -89,11 +97,9 @@ def explain(estimate: Estimate, instance: str) -> Explanation:
     ballots = estimate.ballots.select(instances=[instance])
     task = Task(ballots, estimate.bounds)
     shard, parameters = task.shards[0], estimate.parameters
-    present = [estimate.ballots.voter_index[voter] for voter in ballots.voters]
-    if len(present) != len(estimate.ballots.voters):
-        raise AssertionError("selecting instances keeps every voter")
     margins = task.margins(parameters)[0][0]
-    _, inclusion = log_partition_and_inclusion(margins[None, :], shard.lower, shard.upper)
+    log_partition, inclusion = log_partition_and_inclusion(margins[None, :], shard.lower, shard.upper)
+    best = choose(margins[None, :], shard.lower, shard.upper)[0]
     offered = ballots.offered(instance)
     sets = best_sets(margins, shard.lower, shard.upper, RUNNERS_UP + 1)
     answer = estimate.truths.listed(estimate.truths.instances[estimate.ballots.instance_index[str(instance)]])
@@ -109,26 +115,21 @@ def explain(estimate: Estimate, instance: str) -> Explanation:
             voter: (float(weights[i]) if voter in ticked else 0.0) - float(thresholds[i]) for voter, i in cast.items()
         }
         margin = math.fsum([prior[name], *pushes.values()])
-        accounts.append(
-            Account(name, prior[name], pushes, ticked, threshold, margin, float(inclusion[0, c]), name in answer)
-        )
+        accounts.append(Account(name, prior[name], pushes, ticked, margin, float(inclusion[0, c]), name in answer))
     listed = [(tuple(offered[c] for c in members), probability) for probability, members in sets]
-    mine = next((probability for names, probability in listed if set(names) == set(answer)), None)
+    total = math.fsum(float(margins[c]) for c, name in enumerate(offered) if name in answer)
     return Explanation(
         instance=str(instance),
         answer=tuple(answer),
-        confidence=mine if mine is not None else _confidence(estimate, instance),
+        confidence=math.exp(min(total - float(log_partition[0]), 0.0)),
+        threshold=threshold,
+        settled=set(answer) == {offered[c] for c in np.flatnonzero(best)},
         size=(shard.lower, shard.upper),
         without_bounds=tuple(name for name, margin in zip(offered, margins, strict=True) if round(margin, 9) >= 0),
         accounts=tuple(accounts),
         runners_up=tuple(listed),
         gold=str(instance) in estimate.gold,
     )
-
-
-def _confidence(estimate: Estimate, instance: str) -> float:
-    assert estimate.posterior is not None
-    return float(estimate.posterior.set_probabilities[estimate.ballots.instance_index[str(instance)]])
 
 
 def _names(names: tuple[str, ...] | list[str]) -> str:

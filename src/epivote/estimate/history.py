@@ -28,6 +28,8 @@ def believed(history: History | None, ballots: Ballots) -> PseudoCounts:
     """The history of the voters in `ballots` as believed counts; others have none."""
     counts = np.zeros((4, ballots.n_voters))
     for voter, record in (history or {}).items():
+        if len(record) != 4 or not all(isinstance(count, (int, float)) for count in record):
+            raise InputError(f"the history of voter {voter!r} is {record!r}; give four numbers, as in Record")
         hits, winners, alarms, losers = record
         slack = 1 + 1e-9  # fractional counts of an earlier fit carry rounding
         if not (0 <= hits <= winners * slack and 0 <= alarms <= losers * slack and np.isfinite(winners + losers)):

@@ -73,8 +73,8 @@ def check_update(update: str) -> None:
 
 def check_floor(floor: float) -> None:
     """Refuse a floor that leaves no room between it and its mirror image."""
-    if not 1e-12 <= floor < 0.5:
-        raise InputError(f"floor={floor} must lie between 1e-12 and 0.5")
+    if not isinstance(floor, (int, float)) or not 1e-12 <= floor < 0.5:
+        raise InputError(f"floor={floor!r} must lie between 1e-12 and 0.5")
 
 
 def check_counts(**counts: int) -> None:
@@ -86,5 +86,5 @@ def check_counts(**counts: int) -> None:
 
 def check_tolerance(tolerance: float) -> None:
     """Refuse a tolerance that nothing or everything meets."""
-    if not 0 <= tolerance < 1:
+    if not isinstance(tolerance, (int, float)) or not 0 <= tolerance < 1:
         raise InputError(f"tolerance={tolerance!r} must be at least 0 and less than 1")

@@ -8,9 +8,10 @@ from itertools import pairwise
 import numpy as np
 
 from epivote.data.ballots import Ballots
-from epivote.data.estimate import Estimate
+from epivote.data.estimate import VoterCounts
 from epivote.data.names import FloatArray, IntArray
 from epivote.data.truths import Truths
+from epivote.estimate.model import Model
 
 FEW_ALTERNATIVES = 10
 ALMOST = 0.95
@@ -35,53 +36,60 @@ class VoterReport:
     flags: tuple[str, ...]
 
 
-def reliability(estimate: Estimate) -> list[VoterReport]:
-    """A report on every voter, in the order of the ballots.
+def reliability(model: Model, ballots: Ballots, truths: Truths) -> list[VoterReport]:
+    """A report on every voter of the model; copies are looked for among the ballots at hand.
 
     Intervals treat the (fractional) counts as binomial with half a count added on each side (Jeffreys), so they speak
-    of the rates given the sets; doubt about the sets comes on top.
+    of the rates given the sets; doubt about the sets comes on top. Where shrinkage drew a rate beyond its interval the
+    interval is stretched to hold it.
     """
-    counts, rates = estimate.counts, estimate.parameters
+    counts, rates = model.counts, model.parameters
     p_low, p_high = _beta_interval(counts.hits, counts.winners_seen)
     q_low, q_high = _beta_interval(counts.false_alarms, counts.losers_seen)
-    low, high = weight_intervals(estimate)
-    copies = near_copies(estimate.ballots, estimate.truths)
+    low, high = _weight_intervals(counts)
+    copies = {ballots.voters[i]: found for i, found in near_copies(ballots, truths).items()}
+    cast = dict(zip(ballots.voters, ballots.ballots_per_voter.tolist(), strict=True))
     reports = []
-    for i, voter in enumerate(estimate.ballots.voters):
-        weight = float(rates.weights[i])
-        interval = (min(weight, float(low[i])), max(weight, float(high[i])))
+    for i, voter in enumerate(model.voters):
+        p, q, weight = float(rates.hit_rates[i]), float(rates.false_alarm_rates[i]), float(rates.weights[i])
+        interval = _holding(weight, low[i], high[i])
         ticks = counts.hits[i] + counts.false_alarms[i]
         seen = counts.winners_seen[i] + counts.losers_seen[i]
+        flags = _flags(ticks, seen, counts.winners_seen[i], interval, copies.get(voter), ballots.voters)
         reports.append(
             VoterReport(
                 voter,
-                int(estimate.ballots.ballots_per_voter[i]),
-                float(rates.hit_rates[i]),
-                (float(p_low[i]), float(p_high[i])),
-                float(rates.false_alarm_rates[i]),
-                (float(q_low[i]), float(q_high[i])),
+                cast.get(voter, 0),
+                p,
+                _holding(p, p_low[i], p_high[i]),
+                q,
+                _holding(q, q_low[i], q_high[i]),
                 weight,
                 interval,
-                _flags(ticks, seen, counts.winners_seen[i], interval, copies.get(i), estimate.ballots.voters),
+                flags,
             )
         )
     return reports
 
 
-def weight_intervals(estimate: Estimate) -> tuple[FloatArray, FloatArray]:
+def _holding(value: float, low: float, high: float) -> tuple[float, float]:
+    return min(value, float(low)), max(value, float(high))
+
+
+def _weight_intervals(counts: VoterCounts) -> tuple[FloatArray, FloatArray]:
     """Lower and upper end of every voter's weight, from the counts with half a count added on each side."""
-    counts = estimate.counts
     hit, hit_variance = _log_odds(counts.hits, counts.winners_seen)
     alarm, alarm_variance = _log_odds(counts.false_alarms, counts.losers_seen)
     half = 1.96 * np.sqrt(hit_variance + alarm_variance)
     return hit - alarm - half, hit - alarm + half
 
 
-def upside_down(estimate: Estimate) -> bool:
-    """Whether most ballots come from voters who are surely worse than chance."""
-    ballots = estimate.ballots.ballots_per_voter
-    _, high = weight_intervals(estimate)
-    return bool(ballots[high < 0].sum() > ballots.sum() / 2)
+def upside_down(counts: VoterCounts) -> bool:
+    """Whether voters who are surely worse than chance make up most of the crowd, or the crowd as a whole is."""
+    _, high = _weight_intervals(counts)
+    pooled = VoterCounts(*(np.array([part.sum()]) for part in counts))
+    seen = counts.winners_seen + counts.losers_seen
+    return bool(seen[high < 0].sum() > seen.sum() / 2 or _weight_intervals(pooled)[1][0] < 0)
 
 
 def _flags(

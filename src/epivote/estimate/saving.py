@@ -29,6 +29,8 @@ KINDS: dict[str, type[RatedEstimator]] = {kind.__name__: kind for kind in (AMLE,
 
 def save_model(estimator: RatedEstimator, path: str | Path) -> None:
     """Write what an estimator has learnt, and for a stream all it needs to go on; sets are not part of it."""
+    if type(estimator).__name__ not in KINDS:
+        raise InputError(f"{type(estimator).__name__} learns nothing, so there is nothing to save")
     state = {
         "format": FORMAT,
         "version": ".".join(map(str, VERSION)),
@@ -44,10 +46,13 @@ def save_model(estimator: RatedEstimator, path: str | Path) -> None:
 def load_model(path: str | Path) -> RatedEstimator:
     """The estimator that `save_model` wrote: ready to predict, and a stream ready to go on."""
     state = _read(Path(path))
-    estimator = KINDS[state["estimator"]](**{name: _value(value) for name, value in state["settings"].items()})
-    model = _model(state["model"])
-    if state["stream"] is not None and isinstance(estimator, EM):
-        estimator._stream = _stream(state["stream"], model)
+    try:
+        estimator = KINDS[state["estimator"]](**{name: _value(value) for name, value in state["settings"].items()})
+        model = _model(state["model"])
+        if state["stream"] is not None and isinstance(estimator, EM):
+            estimator._stream = _stream(state["stream"], model)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise FileError(f"{path} is damaged or not for this epivote ({error}); save the model again") from None
     estimator._model = model
     return estimator
 
@@ -61,21 +66,23 @@ def _read(path: Path) -> dict[str, Any]:
         raise FileError(f"{path} is not a saved model: {error}") from None
     if not isinstance(state, dict) or state.get("format") != FORMAT or state.get("estimator") not in KINDS:
         raise FileError(f"{path} is not a saved model of epivote; write one with save_model")
-    major = int(str(state["version"]).split(".")[0])
-    if major > VERSION[0]:
+    major = str(state.get("version")).split(".")[0]
+    if not major.isdigit():
+        raise FileError(f"{path} does not say its version; save the model again")
+    if int(major) > VERSION[0]:
         raise FileError(f"{path} was written by a newer epivote (model version {state['version']}); update epivote")
     return state
 
 
 def _plain(value: Any, name: str) -> Any:
     if isinstance(value, SizeBounds):
-        pairs = {key: list(pair) for key, pair in value.per_instance.items()}
-        return {"bounds": [value.lower, value.upper, pairs]}
+        pairs = {key: [_plain(side, name) for side in pair] for key, pair in value.per_instance.items()}
+        return {"bounds": [_plain(value.lower, name), _plain(value.upper, name), pairs]}
     if isinstance(value, Parameters):
         return {"parameters": {key: array.tolist() for key, array in asdict(value).items()}}
     if isinstance(value, tuple):
-        return {"tuple": list(value)}
-    if isinstance(value, np.ndarray):
+        return {"tuple": [_plain(each, name) for each in value]}
+    if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
     if isinstance(value, np.random.Generator):
         raise InputError(
@@ -107,6 +114,8 @@ def _model_state(model: Model) -> dict[str, Any]:
 
 
 def _model(state: dict[str, Any]) -> Model:
+    if len(state["voters"]) != len(state["parameters"]["hit_rates"]):
+        raise ValueError("voters and rates do not match")
     return Model(
         tuple(state["voters"]),
         tuple(state["alternatives"]),
@@ -122,6 +131,7 @@ def _stream_state(stream: Stream) -> dict[str, Any]:
         "n_instances": stream.n_instances,
         "fading": stream.fading,
         "one_menu": stream.one_menu,
+        "start": list(stream.start),
         "kept": {name: kept._asdict() for name, kept in stream.kept.items()},
     }
 
@@ -135,10 +145,13 @@ def _stream(state: dict[str, Any], model: Model) -> Stream:
         n_instances=state["n_instances"],
         fading=state["fading"],
         one_menu=state["one_menu"],
+        start=(state["start"][0], state["start"][1]),
         kept={
             name: Kept(
                 {voter: tuple(ticks) for voter, ticks in kept["ballots"].items()},
-                None if kept["menu"] is None else tuple(kept["menu"]),
+                tuple(kept["menu"]),
+                (kept["bounds"][0], kept["bounds"][1]),
+                None if kept["gold"] is None else tuple(kept["gold"]),
                 kept["weight"],
                 tuple(kept["membership"]),
             )

@@ -27,11 +27,15 @@ def random(ballots: Ballots, rng: np.random.Generator) -> Rates:
     return rng.uniform(0.5, 1 - edge, ballots.n_voters), rng.uniform(edge, 0.5, ballots.n_voters)
 
 
+def mirrored(ballots: Ballots) -> Rates:
+    """The same rates for everyone, with wrong answers ticked rather than right ones."""
+    return np.full(ballots.n_voters, 0.2), np.full(ballots.n_voters, 0.7)
+
+
 def tick_too_much(ballots: Ballots, bounds: SizeBounds) -> bool:
-    """Whether most offered alternatives are ticked although at most half of them can be right."""
-    offered = ballots.menu_sizes[ballots.ballot_instance].sum()
+    """Whether voters tick clearly more than can be right even at the upper bound: they may mean the opposite."""
     _, upper = bounds.resolve(ballots)
-    return bool(ballots.n_approvals > offered / 2 and upper.sum() <= ballots.menu_sizes.sum() / 2)
+    return bool(ballots.n_approvals > 1.1 * upper[ballots.ballot_instance].sum())
 
 
 def anna_karenina(ballots: Ballots) -> Rates:

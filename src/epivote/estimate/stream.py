@@ -8,6 +8,7 @@ incremental EM and lead to the optimum of the whole.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -18,7 +19,6 @@ from epivote.data.bounds import SizeBounds
 from epivote.data.estimate import VoterCounts
 from epivote.data.names import FloatArray
 from epivote.data.parameters import Parameters
-from epivote.errors import InputError
 from epivote.estimate.maximise import PriorKind, maximise
 from epivote.estimate.model import Model
 from epivote.estimate.task import Gold, Task
@@ -27,19 +27,19 @@ from epivote.model.statistics import Group, Statistics
 
 STEP_EXPONENT = 0.9
 START = (0.7, 0.2)
+PER_VOTER = ("hits", "winners_seen", "false_alarms", "losers_seen")
+PER_ALTERNATIVE = ("occurrences", "offered")
 
 
 class Kept(NamedTuple):
-    """An instance that may be revised: its ballots, its menu, and the weight and membership it was counted with."""
+    """An instance that may be revised: ballots, what it offered, bounds, gold set, and how it was counted."""
 
     ballots: dict[str, tuple[str, ...]]
-    menu: tuple[str, ...] | None
+    menu: tuple[str, ...]
+    bounds: tuple[int, int]
+    gold: tuple[str, ...] | None
     weight: float
     membership: tuple[float, ...]
-
-
-PER_VOTER = ("hits", "winners_seen", "false_alarms", "losers_seen")
-PER_ALTERNATIVE = ("occurrences", "offered")
 
 
 def _no_sums() -> dict[str, FloatArray]:
@@ -58,34 +58,48 @@ class Stream:
     fading: float = 1.0
     one_menu: bool = True
     kept: dict[str, Kept] = field(default_factory=dict)
+    start: tuple[float, float] = START
     model: Model | None = None
 
+    @classmethod
+    def after_fit(cls, ballots: Ballots, statistics: Statistics, parameters: Parameters) -> Stream:
+        """A stream that goes on from a finished fit, whose instances are final."""
+        stream = cls(one_menu=ballots.menu is None, n_instances=ballots.n_instances)
+        stream._make_room(ballots.voters, ballots.alternatives)
+        stream._put(statistics, ballots, 1.0)
+        counts = VoterCounts(*(stream.sums[name] for name in PER_VOTER))
+        stream.model = Model(ballots.voters, ballots.alternatives, parameters, counts)
+        return stream
+
     def add(self, batch: Ballots, bounds: SizeBounds, gold: Gold | None, *, final: bool) -> Task:
-        """Weigh a batch, joined with earlier ballots of its instances, by the rates so far, and count it."""
-        self.one_menu = (
-            self.one_menu
-            and batch.menu is None
-            and (not self.alternatives or tuple(self.alternatives) == batch.alternatives)
-        )
+        """Weigh a batch, joined with earlier ballots of its instances, by the rates so far, and count it.
+
+        All that can be refused is built first; only then does the stream change.
+        """
         again = [name for name in batch.instances if name in self.kept]
-        merged = self._merge(batch, again)
-        self._give_back(again, bounds)
-        self._make_room(merged)
-        task = Task(merged, bounds, gold)
+        merged = self._merged(batch, again)
+        known = {name: self.kept[name].gold or () for name in again if self.kept[name].gold is not None}
+        known |= {name: tuple(gold[name]) for name in batch.instances if gold is not None and name in gold}
+        task = Task(merged, bounds, known or None)
         membership, _ = task.expectation(self._parameters_for(merged))
+
+        grown = bool(self.alternatives) and any(name not in self.alternatives for name in merged.alternatives)
+        self.one_menu = self.one_menu and merged.menu is None and not grown
+        for name in again:
+            self._give_back(name)
+        self._make_room(merged.voters, merged.alternatives)
         self._count(task, membership, set(again), final=final)
         return task
 
-    def learn(self, floor: float, strength: float | None) -> Model:
+    def learn(self, kind: PriorKind, floor: float, strength: float | None) -> Model:
         """The rates that the sums so far speak for."""
         n, m = len(self.voters), len(self.alternatives)
         priors = np.full(m, 0.5)
         if self.model is not None and len(self.model.alternatives) == m:
             priors = self.model.parameters.priors
         statistics = Statistics(**self.sums, groups=self.groups)
-        kind: PriorKind = "individual" if self.one_menu else "shared"
         pseudo = shrinkage(statistics, strength=strength, with_priors=kind == "individual")
-        before = Parameters(np.full(n, START[0]), np.full(n, START[1]), priors)
+        before = Parameters(np.full(n, self.start[0]), np.full(n, self.start[1]), priors)
         parameters = maximise(statistics, before, kind, floor, pseudo)
         counts = VoterCounts(*(self.sums[name] for name in PER_VOTER))
         self.model = Model(tuple(self.voters), tuple(self.alternatives), parameters, counts)
@@ -95,33 +109,34 @@ class Stream:
         if self.model is not None:
             return self.model.parameters_for(ballots)
         n, m = ballots.n_voters, ballots.n_alternatives
-        return Parameters(np.full(n, START[0]), np.full(n, START[1]), np.full(m, 0.5))
+        return Parameters(np.full(n, self.start[0]), np.full(n, self.start[1]), np.full(m, 0.5))
 
-    def _merge(self, batch: Ballots, again: list[str]) -> Ballots:
-        """The batch with earlier ballots of its instances; a voter's newer ballot replaces her older one."""
-        if not again:
+    def _merged(self, batch: Ballots, again: list[str]) -> Ballots:
+        """The batch with earlier ballots of its instances; a voter's newer ballot replaces her older one.
+
+        Without menus every instance offers all alternatives known so far and those of the batch.
+        """
+        names = tuple(dict.fromkeys((*self.alternatives, *batch.alternatives)))
+        if not again and names == batch.alternatives:
             return batch
-        ballots: dict[tuple[str, str], tuple[str, ...] | frozenset[str]] = {}
+        ballots: dict[tuple[str, str], Iterable[str]] = {}
         menus = {name: batch.offered(name) for name in batch.instances}
         for name in again:
             ballots.update({(voter, name): ticks for voter, ticks in self.kept[name].ballots.items()})
+            menus[name] = tuple(dict.fromkeys((*self.kept[name].menu, *menus[name])))
         ballots.update(dict(batch.items()))
         order = {name: position for position, name in enumerate(batch.instances)}
         ordered = dict(sorted(ballots.items(), key=lambda item: order[item[0][1]]))
-        return Ballots.from_mapping(
-            ordered, alternatives=batch.alternatives, menu=None if batch.menu is None else menus
-        )
+        return Ballots.from_mapping(ordered, alternatives=names, menu=None if batch.menu is None else menus)
 
-    def _give_back(self, again: list[str], bounds: SizeBounds) -> None:
-        """Take out of the sums what these instances had put in."""
-        for name in again:
-            kept = self.kept.pop(name)
-            ballots = {(voter, name): ticks for voter, ticks in kept.ballots.items()}
-            offered = kept.menu if kept.menu is not None else tuple(self.alternatives)
-            task = Task(Ballots.from_mapping(ballots, alternatives=offered), bounds)
-            part = task.statistics([np.array([kept.membership])])
-            self._put(part, task.ballots, -kept.weight * self.fading)
-            self.n_instances -= 1
+    def _give_back(self, name: str) -> None:
+        """Take out of the sums what one instance had put in."""
+        kept = self.kept.pop(name)
+        ballots = {(voter, name): ticks for voter, ticks in kept.ballots.items()}
+        task = Task(Ballots.from_mapping(ballots, alternatives=kept.menu), SizeBounds(*kept.bounds))
+        part = task.statistics([np.array([kept.membership])])
+        self._put(part, task.ballots, -kept.weight * self.fading)
+        self.n_instances -= 1
 
     def _count(self, task: Task, membership: list[FloatArray], again: set[str], *, final: bool) -> None:
         fresh = [name for name in task.ballots.instances if name not in again]
@@ -129,48 +144,59 @@ class Stream:
         weight = 1.0
         if fresh and before:
             old_share = float(np.exp(np.log1p(-(np.arange(before + 1, after + 1) ** -STEP_EXPONENT)).sum()))
-            fade = min(1.0, old_share * after / before)
             weight = max(1.0, (1 - old_share) * after / len(fresh))
-            self.fading *= fade
-            for name in self.sums:
-                self.sums[name] = self.sums[name] * fade
-            self.groups = {group: count * fade for group, count in self.groups.items()}
+            self._fade(min(1.0, old_share * after / before))
         self.n_instances = after
-        whole = task.ballots
         for names, each in ((fresh, weight), (sorted(again), 1.0)):
             if names:
-                part = whole if len(names) == whole.n_instances else whole.select(instances=names)
-                sub = Task(part, task.bounds)
-                rows = _rows_of(task, membership, sub)
-                self._put(sub.statistics(rows), part, each)
-        if final:
-            return
-        by_instance = _by_instance(task, membership)
-        cast: dict[str, dict[str, tuple[str, ...]]] = {name: {} for name in whole.instances}
-        for (voter, name), ticks in whole.items():
+                whole = len(names) == task.ballots.n_instances
+                part = task if whole else Task(task.ballots.select(instances=names), task.bounds)
+                rows = membership if whole else _rows_of(task, membership, part)
+                self._put(part.statistics(rows), part.ballots, each)
+        if not final:
+            self._keep(task, membership, {name: 1.0 if name in again else weight for name in task.ballots.instances})
+
+    def _fade(self, factor: float) -> None:
+        self.fading *= factor
+        self.sums = {name: array * factor for name, array in self.sums.items()}
+        self.groups = {group: count * factor for group, count in self.groups.items()}
+
+    def _keep(self, task: Task, membership: list[FloatArray], weights: dict[str, float]) -> None:
+        ballots = task.ballots
+        cast: dict[str, dict[str, tuple[str, ...]]] = {name: {} for name in ballots.instances}
+        for (voter, name), ticks in ballots.items():
             cast[name][voter] = tuple(sorted(ticks))
-        for name in whole.instances:
-            menu = None if whole.menu is None and self.one_menu else whole.offered(name)
-            own = weight if name not in again else 1.0
-            self.kept[name] = Kept(cast[name], menu, own / self.fading, by_instance[name])
+        for shard, rows in zip(task.shards, membership, strict=True):
+            for z, row in zip(shard.instances, rows, strict=True):
+                name = ballots.instances[z]
+                gold = tuple(sorted(task.gold[name])) if name in task.gold else None
+                self.kept[name] = Kept(
+                    cast[name],
+                    ballots.offered(name),
+                    (shard.lower, shard.upper),
+                    gold,
+                    weights[name] / self.fading,
+                    tuple(row.tolist()),
+                )
 
     def _put(self, part: Statistics, ballots: Ballots, weight: float) -> None:
         voters = np.array([self.voters[name] for name in ballots.voters])
         alternatives = np.array([self.alternatives[name] for name in ballots.alternatives])
-        for name in PER_VOTER:
-            np.add.at(self.sums[name], voters, weight * getattr(part, name))
-        for name in PER_ALTERNATIVE:
-            np.add.at(self.sums[name], alternatives, weight * getattr(part, name))
+        for keys, rows in ((PER_VOTER, voters), (PER_ALTERNATIVE, alternatives)):
+            for name in keys:
+                np.add.at(self.sums[name], rows, weight * getattr(part, name))
+                self.sums[name] = _without_rounding(self.sums[name])
         for group, count in part.groups.items():
-            left = self.groups.get(group, 0.0) + weight * count
-            self.groups[group] = max(left, 0.0)
-        for name in (*PER_VOTER, *PER_ALTERNATIVE):
-            self.sums[name] = np.maximum(self.sums[name], 0.0)
+            key = group._replace(menu=())
+            left = float(_without_rounding(np.array(self.groups.get(key, 0.0) + weight * count)))
+            self.groups.pop(key, None)
+            if left > 0:
+                self.groups[key] = left
 
-    def _make_room(self, ballots: Ballots) -> None:
+    def _make_room(self, voters: Iterable[str], alternatives: Iterable[str]) -> None:
         for names, index, keys in (
-            (ballots.voters, self.voters, PER_VOTER),
-            (ballots.alternatives, self.alternatives, PER_ALTERNATIVE),
+            (voters, self.voters, PER_VOTER),
+            (alternatives, self.alternatives, PER_ALTERNATIVE),
         ):
             for name in names:
                 index.setdefault(name, len(index))
@@ -178,25 +204,17 @@ class Stream:
                 self.sums[key] = np.pad(self.sums[key], (0, len(index) - len(self.sums[key])))
 
 
-def check_strength(strength: float | str) -> float | None:
-    """Shrinkage as the stream takes it: a number, or None to estimate it."""
-    if strength == "auto":
-        return None
-    if isinstance(strength, str):
-        raise InputError(f"shrinkage={strength!r} must be 'auto' or a number of at least 0")
-    return float(strength)
-
-
-def _by_instance(task: Task, membership: list[FloatArray]) -> dict[str, tuple[float, ...]]:
-    return {
-        task.ballots.instances[z]: tuple(row.tolist())
-        for shard, rows in zip(task.shards, membership, strict=True)
-        for z, row in zip(shard.instances, rows, strict=True)
-    }
+def _without_rounding(sums: FloatArray) -> FloatArray:
+    """What is left after giving back may miss 0 by rounding, but by no more."""
+    assert np.all(sums > -1e-6), "a stream gave back more than it had taken"
+    return np.where(np.abs(sums) < 1e-9, 0.0, np.maximum(sums, 0.0))
 
 
 def _rows_of(task: Task, membership: list[FloatArray], part: Task) -> list[FloatArray]:
-    if part.ballots is task.ballots:
-        return membership
-    rows = _by_instance(task, membership)
+    """Membership of some of the instances, in the shards of those alone."""
+    rows = {
+        task.ballots.instances[z]: row
+        for shard, table in zip(task.shards, membership, strict=True)
+        for z, row in zip(shard.instances, table, strict=True)
+    }
     return [np.array([rows[part.ballots.instances[z]] for z in shard.instances]) for shard in part.shards]

@@ -29,6 +29,8 @@ def calibration(confidence: Values, right: Values, bins: int = 10) -> list[Calib
         raise InputError(
             f"{stated.size} confidences and {kept.size} outcomes do not make pairs; give one of each per set"
         )
+    if bins < 1 or not np.all((stated >= 0) & (stated <= 1)):
+        raise InputError("confidences must lie between 0 and 1, in at least one bin")
     edges = np.linspace(0, 1, bins + 1)
     place = np.clip(np.searchsorted(edges, stated, side="right") - 1, 0, bins - 1)
     return [

@@ -50,6 +50,17 @@ def read_truths(path: PathLike, *, alternatives: Iterable[str] | None = None) ->
     return Truths.from_mapping(_read_sets(path, "set"), alternatives=alternatives)
 
 
+def read_confidence(path: PathLike) -> dict[str, float]:
+    """The stated confidence of every set in such a file; nothing for sets, or files, that state none."""
+    table = _Table(Path(path))
+    if "confidence" not in table.columns:
+        return {}
+    pairs = zip(
+        table.column(INSTANCE_COLUMNS), table.column(("confidence",)).cast(pl.Float64, strict=False), strict=True
+    )
+    return {instance: confidence for instance, confidence in pairs if confidence is not None}
+
+
 def read_menu(path: PathLike) -> dict[str, list[str]]:
     """Menus from a CSV file with columns `instance,alternatives`."""
     return _read_sets(path, "menu")

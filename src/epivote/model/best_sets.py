@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 
 from epivote.data.names import BoolArray, FloatArray
-from epivote.model.choose import choose
+from epivote.model.choose import TIE_DECIMALS, choose
 from epivote.model.posterior import log_partition_and_inclusion
 from epivote.model.sizes import backward, forward, start_state
 
@@ -16,31 +16,37 @@ Partial = tuple[float, tuple[int, ...]]
 def best_sets(margins: FloatArray, lower: int, upper: int, count: int) -> list[tuple[float, tuple[int, ...]]]:
     """The `count` most probable sets of one row with their probabilities, most probable first.
 
-    A set with an alternative beyond the best upper + count - 1 has `count` better ones, so only those are looked at;
-    for every size the best partial sets are carried along.
+    In order of their margins the best set is a beginning. A set that leaves out an alternative more than `count` places
+    before its end, or takes in one as far behind it, has `count` better ones; so only those near the end are varied,
+    and for every size the best partial sets are carried along.
     """
     log_partition, _ = log_partition_and_inclusion(margins[None, :], lower, upper)
-    candidates = np.argsort(-margins, kind="stable")[: upper + count - 1]
-    by_size: list[list[Partial]] = [[] for _ in range(upper + 1)]
-    by_size[0].append((0.0, ()))
+    order = np.argsort(-np.round(margins, TIE_DECIMALS), kind="stable")
+    size = int(choose(margins[None, :], lower, upper).sum())
+    sure = order[: max(0, size - count)].tolist()
+    candidates = order[len(sure) : size + count].tolist()
+    most = min(upper - len(sure), len(candidates))
+    by_size: list[list[Partial]] = [[] for _ in range(most + 1)]
+    by_size[0].append((float(margins[sure].sum()), tuple(sure)))
     for j in candidates:
         margin = float(margins[j])
-        for size in range(upper, 0, -1):
-            extended = [(total + margin, (*members, int(j))) for total, members in by_size[size - 1]]
-            by_size[size] = _best(by_size[size] + extended, count)
-    found = _best([partial for size in range(lower, upper + 1) for partial in by_size[size]], count)
+        for extra in range(most, 0, -1):
+            extended = [(total + margin, (*members, j)) for total, members in by_size[extra - 1]]
+            by_size[extra] = _best(by_size[extra] + extended, count)
+    allowed = range(max(0, lower - len(sure)), most + 1)
+    found = _best([partial for extra in allowed for partial in by_size[extra]], count)
     return [(float(np.exp(min(total - log_partition[0], 0.0))), tuple(sorted(members))) for total, members in found]
 
 
 def _best(partials: list[Partial], count: int) -> list[Partial]:
-    return sorted(partials, key=lambda partial: (-partial[0], sorted(partial[1])))[:count]
+    return sorted(partials, key=lambda partial: -partial[0])[:count]
 
 
 def decide(margins: FloatArray, lower: int, upper: int, utility: Utility) -> BoolArray:
     """Membership in the set of highest expected utility for every row.
 
     `exact` is the most probable set, `hamming` the one with most alternatives expected right, `f1` the one with the
-    highest expected F1 (which also orders sets as Jaccard does, instance by instance).
+    highest expected F1, which rewards overlap much as Jaccard does (whose expectation has no such exact maximiser).
     """
     if utility == "exact":
         return choose(margins, lower, upper)

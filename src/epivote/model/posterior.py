@@ -43,10 +43,10 @@ def set_probabilities(margins: FloatArray, chosen: BoolArray, log_partition: Flo
 
 
 def _fits_plain_numbers(margins: FloatArray, lower: int) -> BoolArray:
-    """Whether the heaviest conceivable set and the lightest needed one stay far from overflow and underflow."""
-    heaviest = np.maximum(margins, 0.0).sum(axis=1)
+    """Whether the sum over all sets, and the lightest set that is needed, stay far from overflow and underflow."""
+    everything = np.logaddexp(0.0, margins).sum(axis=1)
     needed = np.partition(margins, -lower, axis=1)[:, -lower:] if lower else margins[:, :0]
-    fits: BoolArray = (heaviest < PLAIN_RANGE) & (np.minimum(needed, 0.0).sum(axis=1) > -PLAIN_RANGE)
+    fits: BoolArray = (everything < PLAIN_RANGE) & (np.minimum(needed, 0.0).sum(axis=1) > -PLAIN_RANGE)
     return fits
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 FOR, AGAINST, TOTAL = "#0072b2", "#d55e00", "#555555"
 PUSHES_SHOWN = 8
+KINDS = (".png", ".svg", ".pdf")
 
 
 def plot_waterfall(account: Account, ax: Axes | None = None) -> Axes:
@@ -34,11 +35,12 @@ def plot_waterfall(account: Account, ax: Axes | None = None) -> Axes:
     heights = np.array([push for _, push in steps])
     starts = np.concatenate([[0.0], np.cumsum(heights)[:-1]])
     rows = np.arange(len(steps))
+    ax.use_sticky_edges = False
+    ax.margins(x=0.05)
     ax.barh(rows, heights, left=starts, color=[FOR if push >= 0 else AGAINST for push in heights])
     ax.barh([len(steps)], [account.margin], color=TOTAL)
     ax.set_yticks([*rows, len(steps)], [*(name for name, _ in steps), "margin"])
     ax.invert_yaxis()
-    ax.use_sticky_edges = False
     ax.axvline(0, color="black", linewidth=0.8)
     ax.set_xlabel("log-odds")
     verdict = "in" if account.chosen else "out"
@@ -94,11 +96,16 @@ def save_waterfall(told: Explanation, path: Path) -> None:
     _save(figure, path)
 
 
-def _save(figure: Any, path: Path) -> None:
-    kind = path.suffix.lstrip(".") or "png"
-    if kind not in figure.canvas.get_supported_filetypes():
+def check_picture(path: Path) -> None:
+    """Refuse a file name that no picture can have, or a machine without matplotlib, before any work is done."""
+    _pyplot()
+    if path.suffix not in KINDS:
         raise InputError(f"a picture cannot be written as {path.name!r}; use a name that ends in .png, .svg or .pdf")
-    write_files({path: lambda target: figure.savefig(target, format=kind, dpi=150)})
+
+
+def _save(figure: Any, path: Path) -> None:
+    check_picture(path)
+    write_files({path: lambda target: figure.savefig(target, format=path.suffix[1:], dpi=150)})
     _pyplot().close(figure)
 
 
