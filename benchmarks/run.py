@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 
 import epivote
-from epivote import AMLE, Ballots, Truths, read_ballots, simulate
+from epivote import AMLE, Ballots, read_ballots, reference_crowd, simulate
 from experiments.quiz import find_quiz, read_quiz
 
 ROOT = Path(__file__).parent.parent
@@ -88,7 +88,7 @@ def growth() -> str:
     """Time per iteration from 10^4 to 10^7 approvals, ten alternatives, five ballots per instance."""
     rows, sizes, times = [], [], []
     for instances in (700, 7_000, 70_000, 700_000):
-        ballots = crowd(instances)
+        ballots = reference_crowd(instances, 1_000, 10, 3, seed=1).ballots
         seconds = time_per_iteration(ballots)
         sizes.append(ballots.n_approvals)
         times.append(seconds)
@@ -99,33 +99,6 @@ def growth() -> str:
         table(["approvals", "milliseconds an iteration", "nanoseconds an approval"], rows)
         + f"\nFrom 10^5 approvals on, time grows with exponent {exponent:.2f} (1 is linear); below, fixed costs show.\n"
     )
-
-
-def crowd(instances: int) -> Ballots:
-    """A sparse crowd: true sets of uniform size 1..3 of ten alternatives, five of 1,000 voters on each instance."""
-    rng = np.random.default_rng(1)
-    weights = 1 / np.sqrt(np.arange(1, 11))
-    keys = rng.gumbel(size=(instances, 10)) + np.log(weights)
-    order = np.argsort(-keys, axis=1)
-    sizes = rng.integers(1, 4, instances)
-    members = [np.sort(row[:size]) for row, size in zip(order, sizes, strict=True)]
-    names = tuple(f"a{j}" for j in range(1, 11))
-    truths = Truths(
-        tuple(f"i{z}" for z in range(instances)),
-        names,
-        np.concatenate([[0], np.cumsum(sizes)]),
-        np.concatenate(members),
-    )
-    return simulate(
-        instances=instances,
-        voters=1000,
-        alternatives=names,
-        bounds=(1, 3),
-        truths=truths,
-        ballots_per_instance=5,
-        spammers=0.2,
-        seed=rng,
-    ).ballots
 
 
 def time_per_iteration(ballots: Ballots) -> float:

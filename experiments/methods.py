@@ -25,13 +25,13 @@ from epivote import (
     Majority,
     MaximumLikelihood,
     Modal,
-    Simulation,
     Truths,
     calibration,
     compare,
     mean_interval,
     read_ballots,
     read_truths,
+    reference_crowd,
     simulate,
     suggest_method,
     zero_one,
@@ -290,31 +290,6 @@ def promises() -> str:
         "confidence.\n\n"
         + _table(["stated confidence", "sets", "mean stated", "share right"], rows)
         + "\n![Share of sets right against stated confidence: the points lie on the diagonal](calibration.svg)\n"
-    )
-
-
-def reference_crowd(instances: int, voters: int, alternatives: int, upper: int, seed: int) -> Simulation:
-    """True sets of uniform size 1..upper, alternatives drawn with weights 1/sqrt(rank); a fifth of voters spam."""
-    rng = np.random.default_rng(seed)
-    keys = rng.gumbel(size=(instances, alternatives)) - np.log(np.arange(1, alternatives + 1)) / 2
-    order, sizes = np.argsort(-keys, axis=1), rng.integers(1, upper + 1, instances)
-    rank = np.argsort(order, axis=1)
-    names = tuple(f"a{j}" for j in range(1, alternatives + 1))
-    truths = Truths(
-        tuple(f"i{z}" for z in range(1, instances + 1)),
-        names,
-        np.concatenate([[0], np.cumsum(sizes)]),
-        np.nonzero(rank < sizes[:, None])[1],
-    )
-    return simulate(
-        instances=instances,
-        voters=voters,
-        alternatives=names,
-        bounds=(1, upper),
-        truths=truths,
-        ballots_per_instance=5,
-        spammers=0.2,
-        seed=rng,
     )
 
 

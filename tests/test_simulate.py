@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles
-from epivote import Beta, BoundsError, InputError, Truths, simulate
+from epivote import Beta, BoundsError, InputError, Truths, reference_crowd, simulate
 from epivote.model.sets import draw_sets
 
 
@@ -66,6 +66,17 @@ def test_spammers_tick_right_and_wrong_alike():
     spam = rates.hit_rates == rates.false_alarm_rates
     assert spam.sum() == 10
     assert np.all((rates.hit_rates[spam] >= 0.05) & (rates.hit_rates[spam] <= 0.6))
+
+
+def test_the_reference_crowd_is_what_it_says():
+    crowd = reference_crowd(4000, 100, 10, 3, seed=1)
+    assert np.bincount(crowd.gold.sizes)[1:] == pytest.approx([1333, 1333, 1333], abs=150)
+    assert np.all(np.diff(crowd.ballots.ballot_start) == 5)
+    assert np.sum(crowd.parameters.hit_rates == crowd.parameters.false_alarm_rates) == 20
+    first, last = (np.sum(crowd.gold.members == j) for j in (0, 9))
+    single = crowd.gold.members[crowd.gold.start[:-1][crowd.gold.sizes == 1]]
+    assert np.mean(single == 0) / np.mean(single == 3) == pytest.approx(2, rel=0.25), "weights 1 and 1/sqrt(4)"
+    assert first > 2 * last
 
 
 def test_the_same_seed_draws_the_same_crowd():

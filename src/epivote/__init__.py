@@ -56,7 +56,7 @@ from epivote.evaluate.metrics import (
     zero_one,
 )
 from epivote.plan import Plan, PlanPoint, plan
-from epivote.simulate import Beta, Simulation, simulate
+from epivote.simulate import Beta, Simulation, reference_crowd, simulate
 
 if TYPE_CHECKING:
     from epivote.formats.canonical import (
@@ -126,6 +126,7 @@ __all__ = [
     "read_menu",
     "read_sizes",
     "read_truths",
+    "reference_crowd",
     "save_model",
     "score",
     "share_interval",

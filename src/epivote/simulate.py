@@ -92,6 +92,31 @@ def simulate(
     return Simulation(ballots, truths, parameters)
 
 
+def reference_crowd(
+    instances: int, voters: int, alternatives: int, upper: int, seed: int | np.random.Generator = 0
+) -> Simulation:
+    """The crowd that figures are measured on, so that they compare.
+
+    True sets have uniform size 1..upper, their alternatives drawn without replacement with weights 1/sqrt(rank); hit rates
+    are Beta(6, 3), false-alarm rates Beta(2, 12), a fifth of the voters spammers; every instance gets five voters.
+    """
+    rng = np.random.default_rng(seed)
+    keys = rng.gumbel(size=(instances, alternatives)) - np.log(np.arange(1, alternatives + 1)) / 2
+    rank = np.argsort(np.argsort(-keys, axis=1), axis=1)
+    members = rank < rng.integers(1, upper + 1, instances)[:, None]
+    names = _names(alternatives)
+    return simulate(
+        instances=instances,
+        voters=voters,
+        alternatives=names,
+        bounds=(1, upper),
+        truths=_truths(tuple(f"i{z}" for z in range(1, instances + 1)), names, members),
+        ballots_per_instance=5,
+        spammers=0.2,
+        seed=rng,
+    )
+
+
 def _draw_members(
     priors: FloatArray, bounds: SizeBounds, instances: tuple[str, ...], rng: np.random.Generator
 ) -> BoolArray:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from epivote import AMLE, EM, MaximumLikelihood, Truths, simulate
+from epivote import AMLE, EM, MaximumLikelihood, reference_crowd, simulate
 
 pytestmark = pytest.mark.slow
 
@@ -35,35 +35,10 @@ def test_no_objective_falls_over_thousands_of_random_elections():
             assert np.all(np.diff(history) >= -1e-8 * np.abs(history[1:])), (rule, lower, upper, m)
 
 
-def sparse_crowd(instances, voters, alternatives, upper, seed):
-    """True sets of uniform size, alternatives with weights 1/sqrt(rank), five ballots each, a fifth of voters spam."""
-    rng = np.random.default_rng(seed)
-    keys = rng.gumbel(size=(instances, alternatives)) - np.log(np.arange(1, alternatives + 1)) / 2
-    sizes = rng.integers(1, upper + 1, instances)
-    rank = np.argsort(np.argsort(-keys, axis=1), axis=1)
-    names = tuple(f"a{j}" for j in range(alternatives))
-    truths = Truths(
-        tuple(f"i{z}" for z in range(instances)),
-        names,
-        np.concatenate([[0], np.cumsum(sizes)]),
-        np.nonzero(rank < sizes[:, None])[1],
-    )
-    return simulate(
-        instances=instances,
-        voters=voters,
-        alternatives=names,
-        bounds=(1, upper),
-        truths=truths,
-        ballots_per_instance=5,
-        spammers=0.2,
-        seed=rng,
-    )
-
-
 def test_on_sparse_crowds_em_is_within_half_a_point_of_the_rule_that_knows_the_rates():
     gaps, errors = [], []
     for seed in range(5):
-        crowd = sparse_crowd(20_000, 400, 20, 4, seed)
+        crowd = reference_crowd(20_000, 400, 20, 4, seed)
         fitted = EM((1, 4)).fit(crowd.ballots)
         true = crowd.parameters
         oracle = MaximumLikelihood(true.hit_rates, true.false_alarm_rates, fitted.parameters_.priors, (1, 4))
