@@ -69,6 +69,8 @@ if TYPE_CHECKING:
         write_estimate,
         write_truths,
     )
+    from epivote.formats.detect import read_export
+    from epivote.formats.export import Export
 
 __version__ = "0.1.0"
 
@@ -88,6 +90,7 @@ __all__ = [
     "EpivoteError",
     "Estimate",
     "Explanation",
+    "Export",
     "FileError",
     "InputError",
     "Interval",
@@ -123,6 +126,7 @@ __all__ = [
     "rank_participants",
     "read_ballots",
     "read_confidence",
+    "read_export",
     "read_menu",
     "read_sizes",
     "read_truths",
@@ -140,21 +144,23 @@ __all__ = [
 ]
 
 _FILES = {
-    "read_ballots",
-    "read_confidence",
-    "read_menu",
-    "read_sizes",
-    "read_truths",
-    "write_ballots",
-    "write_estimate",
-    "write_truths",
+    "Export": "export",
+    "read_ballots": "canonical",
+    "read_confidence": "canonical",
+    "read_export": "detect",
+    "read_menu": "canonical",
+    "read_sizes": "canonical",
+    "read_truths": "canonical",
+    "write_ballots": "canonical",
+    "write_estimate": "canonical",
+    "write_truths": "canonical",
 }
 
 
 def __getattr__(name: str) -> Any:
     """Readers and writers load Polars, which costs more than everything else together: only when first used."""
     if name in _FILES:
-        from epivote.formats import canonical
+        from importlib import import_module
 
-        return getattr(canonical, name)
+        return getattr(import_module(f"epivote.formats.{_FILES[name]}"), name)
     raise AttributeError(f"module 'epivote' has no attribute {name!r}")

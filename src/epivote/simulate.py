@@ -97,8 +97,8 @@ def reference_crowd(
 ) -> Simulation:
     """The crowd that figures are measured on, so that they compare.
 
-    True sets have uniform size 1..upper, their alternatives drawn without replacement with weights 1/sqrt(rank); hit rates
-    are Beta(6, 3), false-alarm rates Beta(2, 12), a fifth of the voters spammers; every instance gets five voters.
+    True sets have uniform size 1..upper, their alternatives drawn without replacement with weights 1/sqrt(rank); hit
+    rates are Beta(6, 3), false-alarm rates Beta(2, 12), a fifth of the voters spam; every instance gets five voters.
     """
     rng = np.random.default_rng(seed)
     keys = rng.gumbel(size=(instances, alternatives)) - np.log(np.arange(1, alternatives + 1)) / 2

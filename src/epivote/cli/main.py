@@ -15,7 +15,6 @@ import numpy as np
 import typer
 
 from epivote.cli import show
-from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
 from epivote.data.names import listing
 from epivote.data.parameters import Parameters
@@ -27,7 +26,9 @@ from epivote.estimate.baselines import Approval, Majority, Modal
 from epivote.estimate.em import EM
 from epivote.evaluate.calibration import calibration
 from epivote.evaluate.metrics import score
-from epivote.formats.canonical import read_ballots, read_confidence, read_menu, read_sizes, read_truths, write_estimate
+from epivote.formats.canonical import read_confidence, read_menu, read_sizes, read_truths, write_estimate
+from epivote.formats.detect import Format, read_export
+from epivote.formats.export import Export
 from epivote.plan import plan as make_plan
 from epivote.plan import typical_parameters
 from epivote.report.plots import check_picture, save_plan, save_waterfall
@@ -73,7 +74,14 @@ def main(
     """From tick-all-that-apply ballots to the most likely sets of right answers."""
 
 
-BallotFile = Annotated[Path, typer.Argument(help="CSV with columns voter,instance,alternatives (joined by |).")]
+BallotFile = Annotated[
+    Path,
+    typer.Argument(help="CSV with columns voter,instance,alternatives (joined by |), or an export of a known tool."),
+]
+FileFormat = Annotated[
+    Format | None, typer.Option("--format", help="What the file is, if that cannot be told from its name and content.")
+]
+Question = Annotated[str | None, typer.Option(help="The question to read, where an export holds several.")]
 Size = Annotated[str, typer.Option(help="How many alternatives are right: 2, 1..2, or 1.. for no upper bound.")]
 HowFound = Annotated[Method, typer.Option(help="How sets are found; auto says which it took and why.")]
 GoldFile = Annotated[
@@ -97,6 +105,8 @@ def aggregate(
     alternatives: Alternatives = None,
     menu: MenuFile = None,
     duplicates: WhichCounts = "error",
+    file_format: FileFormat = None,
+    question: Question = None,
     out: Annotated[Path | None, typer.Option(help="Folder for truth.csv, voters.csv, alternatives.csv, ...")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -105,7 +115,14 @@ def aggregate(
     Example: epivote aggregate ballots.csv --size 1..2 --out result
     """
     with _one_sentence_per_error():
-        read = read_ballots(ballots, alternatives=_split(alternatives), menu=menu, duplicates=duplicates)
+        read = read_export(
+            ballots,
+            format=file_format,
+            question=question,
+            alternatives=_split(alternatives),
+            menu=menu,
+            duplicates=duplicates,
+        )
         fitted = _fitted(read, size, method, gold, sizes)
         files = [] if out is None else write_estimate(fitted.estimator.estimate_, out)
         if as_json:
@@ -127,6 +144,8 @@ def explain(
     alternatives: Alternatives = None,
     menu: MenuFile = None,
     duplicates: WhichCounts = "error",
+    file_format: FileFormat = None,
+    question: Question = None,
     plot: Annotated[Path | None, typer.Option(help="Write a waterfall picture (.png or .svg) as well.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -139,7 +158,14 @@ def explain(
             raise InputError(f"method {method} counts approvals and has nothing to explain; use em or amle")
         if plot is not None:
             check_picture(plot)
-        read = read_ballots(ballots, alternatives=_split(alternatives), menu=menu, duplicates=duplicates)
+        read = read_export(
+            ballots,
+            format=file_format,
+            question=question,
+            alternatives=_split(alternatives),
+            menu=menu,
+            duplicates=duplicates,
+        )
         fitted = _fitted(read, size, method, gold, sizes)
         assert isinstance(fitted.estimator, RatedEstimator)
         told = fitted.estimator.explain(instance)
@@ -205,7 +231,7 @@ def plan(
                 raise InputError(f"--n-alternatives {n_alternatives} must be at least 1")
             alike = Parameters(np.array([hit_rate]), np.array([false_alarm_rate]), np.full(n_alternatives, prior))
         else:
-            read = read_ballots(ballots, alternatives=_split(alternatives), menu=menu)
+            read = read_export(ballots, alternatives=_split(alternatives), menu=menu)
             alike = typical_parameters(_fitted(read, size, "auto", None).estimator.estimate_)
         found = make_plan(alike, SizeBounds.parse(size), target=target)
         if plot is not None:
@@ -213,15 +239,16 @@ def plan(
         show.plan(found, as_json=as_json)
 
 
-def _fitted(ballots: Ballots, size: str, method: Method, gold: Path | None, sizes: Path | None = None) -> show.Fitted:
-    """Ballots estimated, with what a reader should know about how."""
+def _fitted(export: Export, size: str, method: Method, gold: Path | None, sizes: Path | None = None) -> show.Fitted:
+    """Ballots estimated, with what a reader should know about how; gold sets of the export count if none are given."""
+    ballots = export.ballots
     reason = ""
     name: str = method
     if method == "auto":
         name, reason = suggest_method(ballots)
     bounds = SizeBounds.parse(size)
     estimator = RULES[name](bounds if sizes is None else read_sizes(sizes, bounds))
-    right = None if gold is None else read_truths(gold)
+    right = export.gold if gold is None else read_truths(gold)
     interrupted = False
     with warnings.catch_warnings(record=True) as noticed:
         warnings.simplefilter("always", CrowdWarning)
@@ -236,7 +263,7 @@ def _fitted(ballots: Ballots, size: str, method: Method, gold: Path | None, size
         strangers = [name for name in names if name not in ballots.instance_index]
         if strangers:
             notes.append(f"{len(strangers):,} instances with a {what} have no ballots: {listing(strangers, 3)}")
-    return show.Fitted(estimator, name, reason, tuple(notes), interrupted, right)
+    return show.Fitted(estimator, name, reason, export.notes, tuple(notes), interrupted, right)
 
 
 def _split(alternatives: str | None) -> list[str] | None:

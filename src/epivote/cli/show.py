@@ -35,6 +35,7 @@ class Fitted:
     estimator: Estimator
     method: str
     reason: str
+    remarks: tuple[str, ...]
     notes: tuple[str, ...]
     interrupted: bool
     gold: Truths | None
@@ -48,6 +49,8 @@ def aggregate_tables(fitted: Fitted, source: Path, files: Sequence[Path]) -> Non
     say = partial(console.print, markup=False)
     say(f"{source}: {repr(ballots).removeprefix('Ballots(').removesuffix(')')}.")
     say(_how(fitted))
+    for remark in fitted.remarks:
+        say(f"Note: {remark}.")
     for note in fitted.notes:
         say(f"Careful: {note}.")
     say()
@@ -78,6 +81,7 @@ def aggregate_json(fitted: Fitted) -> None:
         {
             "method": fitted.method,
             "reason": fitted.reason,
+            "remarks": list(fitted.remarks),
             "notes": list(fitted.notes),
             "size": str(estimate.bounds),
             "status": estimate.status,

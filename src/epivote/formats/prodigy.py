@@ -1,0 +1,31 @@
+"""Prodigy's JSONL of a `choice` task with several answers, one record per annotation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from epivote.errors import FileError
+from epivote.formats.export import Collector, read_json_lines
+
+
+def read_prodigy(path: Path) -> Collector:
+    """`accept` counts as an answer, with nothing accepted as an empty ballot; `ignore` and `reject` as none."""
+    found = Collector(path)
+    for number, record in read_json_lines(path):
+        instance = record.get("_input_hash", record.get("_task_hash"))
+        voter = record.get("_annotator_id") or record.get("_session_id") or path.stem
+        if instance is None:
+            raise FileError(f"{path}, line {number}: there is neither _input_hash nor _task_hash to tell the item by")
+        options = tuple(str(option.get("id")) for option in record.get("options", []))
+        known = found.menu.get(str(instance), ())
+        found.menu[str(instance)] = tuple(dict.fromkeys((*known, *options)))
+        answer = record.get("answer", "accept")
+        if answer != "accept":
+            found.remark(f"an answer {answer!r} was taken as no ballot")
+            continue
+        found.add(voter, instance, record.get("accept", []), f"line {number}", record.get("_timestamp"))
+    answered = {instance for _, instance in found.ballots}
+    found.menu = {instance: menu for instance, menu in found.menu.items() if instance in answered and menu}
+    if set(found.menu) != answered:
+        found.menu = {}
+    return found
