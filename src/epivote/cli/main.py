@@ -87,6 +87,10 @@ HowFound = Annotated[Method, typer.Option(help="How sets are found; auto says wh
 GoldFile = Annotated[
     Path | None, typer.Option("--gold", help="CSV instance,alternatives with known right sets; they teach the rest.")
 ]
+VoterColumn = Annotated[str | None, typer.Option(help="Forms: the column that names the respondent.")]
+QuestionColumns = Annotated[str | None, typer.Option(help="Forms: a pattern for the question columns, such as 'Q*'.")]
+GoldRow = Annotated[str | None, typer.Option(help="Forms: the respondent whose row holds the right answers.")]
+BlankCell = Annotated[Literal["missing", "empty"], typer.Option(help="Forms: what an empty cell means.")]
 SizeFile = Annotated[
     Path | None, typer.Option("--sizes", help="CSV instance,size for instances whose size differs from --size.")
 ]
@@ -107,6 +111,10 @@ def aggregate(
     duplicates: WhichCounts = "error",
     file_format: FileFormat = None,
     question: Question = None,
+    voter: VoterColumn = None,
+    instances: QuestionColumns = None,
+    gold_row: GoldRow = None,
+    blank: BlankCell = "missing",
     out: Annotated[Path | None, typer.Option(help="Folder for truth.csv, voters.csv, alternatives.csv, ...")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -119,6 +127,10 @@ def aggregate(
             ballots,
             format=file_format,
             question=question,
+            voter=voter,
+            instances=instances,
+            gold_row=gold_row,
+            blank=blank,
             alternatives=_split(alternatives),
             menu=menu,
             duplicates=duplicates,
@@ -146,6 +158,10 @@ def explain(
     duplicates: WhichCounts = "error",
     file_format: FileFormat = None,
     question: Question = None,
+    voter: VoterColumn = None,
+    instances: QuestionColumns = None,
+    gold_row: GoldRow = None,
+    blank: BlankCell = "missing",
     plot: Annotated[Path | None, typer.Option(help="Write a waterfall picture (.png or .svg) as well.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -162,6 +178,10 @@ def explain(
             ballots,
             format=file_format,
             question=question,
+            voter=voter,
+            instances=instances,
+            gold_row=gold_row,
+            blank=blank,
             alternatives=_split(alternatives),
             menu=menu,
             duplicates=duplicates,

@@ -7,16 +7,18 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from epivote.data.ballots import Duplicates, MenuLike
+from epivote.data.frames import Blank
 from epivote.data.names import listing
 from epivote.errors import EpivoteError, FileError
 from epivote.formats.argilla import read_argilla
 from epivote.formats.canonical import read_ballots as read_canonical
 from epivote.formats.canonical import read_menu
 from epivote.formats.export import Collector, Export, read_json
+from epivote.formats.forms import read_forms
 from epivote.formats.label_studio import read_min, read_tasks
 from epivote.formats.prodigy import read_prodigy
 
-Format = Literal["csv", "label-studio", "label-studio-min", "prodigy", "argilla"]
+Format = Literal["csv", "forms", "label-studio", "label-studio-min", "prodigy", "argilla"]
 
 
 def read_export(
@@ -24,6 +26,10 @@ def read_export(
     *,
     format: Format | None = None,  # noqa: A002
     question: str | None = None,
+    voter: str | None = None,
+    instances: str | None = None,
+    gold_row: str | None = None,
+    blank: Blank = "missing",
     alternatives: Iterable[str] | None = None,
     menu: MenuLike | str | Path | None = None,
     duplicates: Duplicates = "error",
@@ -31,14 +37,20 @@ def read_export(
     """Ballots from the export of an annotation tool, with its gold sets and remarks on what was doubtful.
 
     The format is told from name and content unless it is given; `question` names the question where a file has several.
+    For `forms`: `voter` names the respondent's column, `instances` is a pattern for the question columns, `gold_row`
+    the respondent whose row holds the right answers, and `blank` says what an empty cell is.
     """
     path = Path(path)
-    kind = format or detect(path)
+    kind = format or ("forms" if voter or instances or gold_row else detect(path))
+    alternatives = None if alternatives is None else list(alternatives)
     if kind not in get_args(Format):
         raise FileError(f"{kind!r} is not a format; it is one of {listing(get_args(Format))}")
     menus = read_menu(menu) if isinstance(menu, (str, Path)) else menu
     if kind == "csv":
         return Export(read_canonical(path, alternatives=alternatives, menu=menus, duplicates=duplicates))
+    if kind == "forms":
+        options = {"voter": voter, "instances": instances, "gold_row": gold_row}
+        return read_forms(path, **options, alternatives=alternatives, blank=blank).export(alternatives, menus)
     try:
         return _collect(path, kind, question).export(alternatives, menus)
     except EpivoteError:
