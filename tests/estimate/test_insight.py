@@ -28,7 +28,7 @@ from epivote import (
     suggest_method,
 )
 from epivote.estimate.task import Task
-from epivote.model.best_sets import best_sets, decide, member_and_size
+from epivote.model.best_sets import best_sets, decide, expected_jaccard, member_and_size
 from strategies import elections
 
 margin_rows = st.lists(st.floats(-6, 6), min_size=1, max_size=6)
@@ -109,6 +109,27 @@ def test_decisions_maximise_expected_utility(utility, margins, data):
     assert expected(mine) == pytest.approx(best, abs=1e-8)
 
 
+def overlap(one, other):
+    return len(one & other) / len(one | other) if one or other else 1.0
+
+
+@given(margins=margin_rows, data=st.data())
+def test_expected_jaccard_is_exact_and_the_best_nested_set_is_taken(margins, data):
+    lower, upper = draw_bounds(data, margins)
+    exact = enumerated(margins, lower, upper)
+
+    def expected(chosen):
+        return math.fsum(p * overlap(chosen, truth) for truth, p in exact)
+
+    for chosen in oracles.allowed_sets(range(len(margins)), lower, upper):
+        mask = np.array([j in chosen for j in range(len(margins))])
+        assert expected_jaccard(np.array(margins), mask, lower, upper) == pytest.approx(expected(chosen), abs=1e-10)
+    mine = {int(j) for j in np.flatnonzero(decide(np.array([margins]), lower, upper, "jaccard")[0])}
+    inclusion = [sum(p for chosen, p in exact if j in chosen) for j in range(len(margins))]
+    order = sorted(range(len(margins)), key=lambda j: (-round(inclusion[j], 9), j))
+    assert expected(mine) == pytest.approx(max(expected(set(order[:k])) for k in range(lower, upper + 1)), abs=1e-9)
+
+
 def test_deciding_for_f1_pays_in_overlap():
     crowd = simulate(
         instances=3000, voters=50, alternatives=6, bounds=(1, 4), priors=0.35, ballots_per_instance=3, seed=1
@@ -118,7 +139,7 @@ def test_deciding_for_f1_pays_in_overlap():
         fitted.decide("exact"), crowd.gold, crowd.ballots
     )
     assert fitted.decide("exact") == fitted.truth_
-    with pytest.raises(InputError, match="utility='accuracy' is not one of 'exact', 'hamming', 'f1'"):
+    with pytest.raises(InputError, match="utility='accuracy' is not one of 'exact', 'hamming', 'f1', 'jaccard'"):
         fitted.decide("accuracy")
 
 

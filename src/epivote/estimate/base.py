@@ -213,7 +213,7 @@ class RatedEstimator(Estimator):
         return sums(instance, posterior.inclusion, self.estimate_.ballots.n_instances)
 
     def decide(self, utility: Utility = "exact") -> Truths:
-        """Sets of highest expected utility: `exact` (the default everywhere), `hamming` or `f1`; gold ones stay."""
+        """Sets of highest expected utility: `exact` (the default), `hamming`, `f1` or `jaccard`; gold ones stay."""
         if utility not in get_args(Utility):
             raise InputError(f"utility={utility!r} is not one of {listing(get_args(Utility))}")
         known = self.estimate_

@@ -9,7 +9,7 @@ from epivote.model.choose import TIE_DECIMALS, choose
 from epivote.model.posterior import log_partition_and_inclusion
 from epivote.model.sizes import backward, forward, start_state
 
-Utility = Literal["exact", "hamming", "f1"]
+Utility = Literal["exact", "hamming", "f1", "jaccard"]
 Partial = tuple[float, tuple[int, ...]]
 
 
@@ -46,14 +46,16 @@ def decide(margins: FloatArray, lower: int, upper: int, utility: Utility) -> Boo
     """Membership in the set of highest expected utility for every row.
 
     `exact` is the most probable set, `hamming` the one with most alternatives expected right, `f1` the one with the
-    highest expected F1, which rewards overlap much as Jaccard does (whose expectation has no such exact maximiser).
+    highest expected F1; each exactly. `jaccard` is the one with the highest expected Jaccard similarity among the sets
+    that take the k most probable alternatives, for every allowed k.
     """
     if utility == "exact":
         return choose(margins, lower, upper)
     if utility == "hamming":
         _, inclusion = log_partition_and_inclusion(margins, lower, upper)
         return choose(inclusion - 0.5, lower, upper)
-    return np.array([_best_f1(row, lower, upper) for row in margins]).reshape(margins.shape)
+    best = _best_f1 if utility == "f1" else _best_jaccard
+    return np.array([best(row, lower, upper) for row in margins]).reshape(margins.shape)
 
 
 def _best_f1(margins: FloatArray, lower: int, upper: int) -> BoolArray:
@@ -73,6 +75,40 @@ def _best_f1(margins: FloatArray, lower: int, upper: int) -> BoolArray:
             best = np.zeros(len(margins), bool)
             best[top] = True
     return best
+
+
+def _best_jaccard(margins: FloatArray, lower: int, upper: int) -> BoolArray:
+    _, inclusion = log_partition_and_inclusion(margins[None, :], lower, upper)
+    order = np.argsort(-np.round(inclusion[0], TIE_DECIMALS), kind="stable")
+    rank = np.argsort(order)
+    values = [expected_jaccard(margins, rank < k, lower, upper) for k in range(lower, upper + 1)]
+    chosen: BoolArray = rank < lower + int(np.argmax(np.round(values, 12)))
+    return chosen
+
+
+def expected_jaccard(margins: FloatArray, members: BoolArray, lower: int, upper: int) -> float:
+    """Expected Jaccard similarity of one set with the right one.
+
+    Two counters run over the alternatives: how many right ones are in the set, and how many are not; similarity is the
+    first divided by the size of the set and the second together.
+    """
+    k = int(members.sum())
+    counters = np.full((k + 1, upper + 1), -np.inf)
+    counters[0, 0] = 0.0
+    for inside, margin in zip(members, margins, strict=True):
+        after = counters.copy()
+        if inside:
+            after[1:] = np.logaddexp(after[1:], counters[:-1] + margin)
+        else:
+            after[:, 1:] = np.logaddexp(after[:, 1:], counters[:, :-1] + margin)
+        counters = after
+    shared, missed = np.meshgrid(np.arange(k + 1), np.arange(upper + 1), indexing="ij")
+    allowed = (shared + missed >= lower) & (shared + missed <= upper)
+    weights = np.where(allowed, counters, -np.inf)
+    shares = np.exp(weights - weights.max())
+    union = k + missed
+    similarity = np.divide(shared, union, out=np.ones(shared.shape), where=union > 0)
+    return float((shares * similarity).sum() / shares.sum())
 
 
 def member_and_size(margins: FloatArray, lower: int, upper: int) -> tuple[FloatArray, float]:
