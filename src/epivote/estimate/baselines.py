@@ -93,27 +93,27 @@ class Modal(Baseline):
 
     def _rule(self, shard: Shard) -> BoolArray:
         chosen = choose(_majority_margins(shard), shard.lower, shard.upper)
-        counts = _counts(shard)
         ticked = np.zeros((len(shard.ballot_row), shard.width), bool)
-        ballot_of_tick = _ballot_of_tick(shard)
-        ticked[ballot_of_tick, shard.approval_cell % shard.width] = True
-        begin = np.searchsorted(shard.ballot_row, np.arange(len(shard.instances) + 1))
-        for row in range(len(shard.instances)):
-            ballots = ticked[begin[row] : begin[row + 1]]
-            sizes = ballots.sum(axis=1)
-            ballots = ballots[(sizes >= shard.lower) & (sizes <= shard.upper)]
-            if len(ballots):
-                chosen[row] = _most_frequent(ballots, counts[row])
+        ticked[_ballot_of_tick(shard), shard.approval_cell % shard.width] = True
+        sizes = ticked.sum(axis=1)
+        allowed = (sizes >= shard.lower) & (sizes <= shard.upper)
+        if allowed.any():
+            rows, sets = _most_frequent(shard.ballot_row[allowed], ticked[allowed], _counts(shard))
+            chosen[rows] = sets
         return chosen
 
 
-def _most_frequent(ballots: BoolArray, counts: FloatArray) -> BoolArray:
-    distinct, times = np.unique(ballots, axis=0, return_counts=True)
-    sizes = distinct.sum(axis=1)
-    support = distinct @ counts / np.maximum(sizes, 1)
-    listed_first = np.arange(len(distinct))  # unique sorts False before True, so later means listed earlier
-    best: BoolArray = distinct[np.lexsort((listed_first, -sizes, support, times))[-1]]
-    return best
+def _most_frequent(row: IntArray, ticked: BoolArray, counts: FloatArray) -> tuple[IntArray, BoolArray]:
+    """The winning ballot of every row that has one."""
+    kinds = np.column_stack([row.astype(">u8").view(np.uint8).reshape(len(row), 8), np.packbits(ticked, axis=1)])
+    _, first, times = np.unique(kinds, axis=0, return_index=True, return_counts=True)
+    rows, sets = row[first], ticked[first]
+    sizes = sets.sum(axis=1)
+    support = (sets * counts[rows]).sum(axis=1) / np.maximum(sizes, 1)
+    listed_first = np.arange(len(first))  # unique sorts False before True, so later means listed earlier
+    order = np.lexsort((listed_first, -sizes, support, times, rows))
+    best = order[np.append(np.diff(rows[order]) > 0, True)]
+    return rows[best], sets[best]
 
 
 def _counts(shard: Shard) -> FloatArray:
