@@ -47,23 +47,24 @@ def review(estimate: Estimate, threshold: float, most: int, seed: int | np.rando
     confidence = estimate.posterior.set_probabilities
     doubtful = [int(z) for z in np.argsort(confidence, kind="stable") if confidence[z] < threshold]
     average = _average_voter(estimate)
+    task = Task(estimate.ballots, estimate.bounds)
+    place = {int(z): (s, r) for s, shard in enumerate(task.shards) for r, z in enumerate(shard.instances)}
+    tables = task.margins(estimate.parameters)
+    cast = np.diff(estimate.ballots.ballot_start)
     found = []
     for position, z in enumerate(doubtful):
         name = estimate.ballots.instances[z]
-        task = Task(estimate.ballots.select(instances=[name]), estimate.bounds)
-        shard = task.shards[0]
-        margins = task.margins(estimate.parameters)[0][0]
-        offered = task.ballots.offered(name)
+        s, r = place[z]
+        margins, lower, upper = tables[s][r], task.shards[s].lower, task.shards[s].upper
+        offered = estimate.ballots.offered(name)
         answer = tuple(estimate.truths.listed(name))
         rivals = [
             (tuple(offered[c] for c in members), probability)
-            for probability, members in best_sets(margins, shard.lower, shard.upper, 2)
+            for probability, members in best_sets(margins, lower, upper, 2)
         ]
-        rival = next(((names, chance) for names, chance in rivals if names != answer), ((), 0.0))
-        more = (
-            _ballots_to_settle(margins, shard.lower, shard.upper, threshold, average, rng) if position < most else None
-        )
-        found.append(Doubt(name, float(confidence[z]), answer, rival[0], rival[1], len(shard.ballot_row), more))
+        rival, chance = next((pair for pair in rivals if pair[0] != answer), ((), 0.0))
+        more = _ballots_to_settle(margins, lower, upper, threshold, average, rng) if position < most else None
+        found.append(Doubt(name, float(confidence[z]), answer, rival, chance, int(cast[z]), more))
     return found
 
 
