@@ -16,9 +16,11 @@ from epivote.formats.canonical import read_menu
 from epivote.formats.export import Collector, Export, read_json
 from epivote.formats.forms import read_forms
 from epivote.formats.label_studio import read_min, read_tasks
+from epivote.formats.mturk import read_mturk
 from epivote.formats.prodigy import read_prodigy
+from epivote.formats.text_table import first_line
 
-Format = Literal["csv", "forms", "label-studio", "label-studio-min", "prodigy", "argilla"]
+Format = Literal["csv", "forms", "mturk", "label-studio", "label-studio-min", "prodigy", "argilla"]
 
 
 def read_export(
@@ -38,10 +40,13 @@ def read_export(
 
     The format is told from name and content unless it is given; `question` names the question where a file has several.
     For `forms`: `voter` names the respondent's column, `instances` is a pattern for the question columns, `gold_row`
-    the respondent whose row holds the right answers, and `blank` says what an empty cell is.
+    the respondent whose row holds the right answers, and `blank` says what an empty cell is. For `mturk`: `instances`
+    names the column of the item, where that is not the HIT.
     """
     path = Path(path)
-    kind = format or ("forms" if voter or instances or gold_row else detect(path))
+    kind = format or detect(path)
+    if format is None and kind == "csv" and (voter or instances or gold_row):
+        kind = "forms"
     alternatives = None if alternatives is None else list(alternatives)
     if kind not in get_args(Format):
         raise FileError(f"{kind!r} is not a format; it is one of {listing(get_args(Format))}")
@@ -51,6 +56,8 @@ def read_export(
     if kind == "forms":
         options = {"voter": voter, "instances": instances, "gold_row": gold_row}
         return read_forms(path, **options, alternatives=alternatives, blank=blank).export(alternatives, menus)
+    if kind == "mturk":
+        return read_mturk(path, question=question, instances=instances).export(alternatives, menus)
     try:
         return _collect(path, kind, question).export(alternatives, menus)
     except EpivoteError:
@@ -64,7 +71,7 @@ def detect(path: Path) -> Format:
     if path.suffix == ".jsonl":
         return "prodigy"
     if path.suffix != ".json":
-        return "csv"
+        return "mturk" if {"HITId", "WorkerId"} <= set(first_line(path).split(",")) else "csv"
     content = read_json(path)
     first: dict[str, Any] = content[0] if isinstance(content, list) and content and isinstance(content[0], dict) else {}
     if "annotations" in first or "completions" in first:

@@ -115,3 +115,12 @@ def _scan(path: Path, visit: Callable[[int, list[str]], None], most: int | None 
         raise FileError(f"{path} is not UTF-8 text; save it with encoding UTF-8") from None
     except csv.Error as error:
         raise FileError(f"{path}, line {reader.line_num}: {error}; check the quotes there") from None
+
+
+def first_line(path: Path) -> str:
+    """The header of a text file without quotes; nothing if it cannot be read."""
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace") as file:
+            return file.readline().strip().replace('"', "")
+    except OSError:
+        return ""
