@@ -11,7 +11,7 @@ demo: .venv/.installed
 	@echo
 	@echo '$$ epivote evaluate $(OUT)/truth.csv examples/birds-gold.csv'
 	@$(BIN)/epivote evaluate $(OUT)/truth.csv examples/birds-gold.csv
-	@echo 'The quiz is made up (examples/make_birds.py). Next, on your own file with columns voter,instance,alternatives:'
+	@echo 'The quiz is made up and easy (examples/make_birds.py). Next, on your own file with columns voter,instance,alternatives:'
 	@echo
 	@echo '  $(BIN)/epivote aggregate YOUR.csv --size 1..2 --out result    # 1..2: how many answers can be right'
 	@echo '  $(BIN)/epivote aggregate --help'

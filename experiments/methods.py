@@ -32,6 +32,7 @@ from epivote import (
     read_ballots,
     read_truths,
     reference_crowd,
+    share_interval,
     simulate,
     suggest_method,
     zero_one,
@@ -89,6 +90,11 @@ says the same. Why:
   and more than AMLE from further starts, which end at a higher likelihood: real voters do not err independently, and
   there the start's trust in those who agree is worth more than the likelihood.
 - With one instance both find the same sets, but only EM's confidence means anything.
+
+The rule was drawn from the tables below, the quiz's among them: that `auto` does as well as AMLE on the quiz is so by
+construction, not a test of the rule. The limits 50 and 80 % are round numbers between the cases seen, not tuned. In
+the region where AMLE is taken the simulated crowds of this page favour EM or show no difference; the choice there
+rests on one real quiz.
 """
 
 
@@ -97,10 +103,9 @@ def real_sets() -> Iterator[str]:
     yield "## Real ballots\n"
     yield (
         "Alternatives decided rightly / sets exactly right / mean Jaccard, over instances with expert truth, with the "
-        "bounds known beforehand. The last line is crowd-kit's Dawid-Skene on yes/no answers pooled over labels; it "
-        "stops after two iterations, and the same model iterated to the end is our EM without shrinkage. On "
-        "`real_imagenet` that early stop finds 98 of 155 sets and the end 96; the 0.95 interval of either share is "
-        "about 8 points wide on each side.\n"
+        "bounds known beforehand. The last line is quoted, not computed here: crowd-kit's Dawid-Skene on yes/no "
+        "answers pooled over labels. EM without shrinkage is the same model. On `real_imagenet` it ends below that "
+        "line, by a difference smaller than the interval printed under the table.\n"
     )
     found: dict[str, dict[str, str]] = {name: {} for name in RULES}
     present = [name for name in REAL if (DATA / name).is_dir()]
@@ -116,6 +121,12 @@ def real_sets() -> Iterator[str]:
     yield "\n".join(f"- `{name}`: {REAL[name]}" for name in present) + "\n"
     rows = [[rule, *(found[rule].get(name, "") for name in present)] for rule in RULES]
     yield _table(["rule", *present], [*rows, ["Dawid-Skene (crowd-kit)", *(REFERENCE[name] for name in present)]])
+    for name in present:
+        _, gold, _ = _read_real(DATA / name)
+        share = float(found["EM"][name].split(" / ")[1])
+        interval = share_interval(round(share * len(gold)), len(gold))
+        yield f"- `{name}`: EM finds {round(share * len(gold))} of {len(gold)} sets, 0.95 interval {interval}"
+    yield ""
     if len(present) < len(REAL):
         yield "Sets that were not at hand are left out.\n"
 

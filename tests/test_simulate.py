@@ -66,6 +66,10 @@ def test_spammers_tick_right_and_wrong_alike():
     spam = rates.hit_rates == rates.false_alarm_rates
     assert spam.sum() == 10
     assert np.all((rates.hit_rates[spam] >= 0.05) & (rates.hit_rates[spam] <= 0.6))
+    many = simulate(instances=1, voters=1000, alternatives=3, bounds=1, spammers=1.0).parameters.hit_rates
+    assert many.min() < 0.06
+    assert many.max() > 0.59
+    assert many.mean() == pytest.approx(0.325, abs=0.02)
 
 
 def test_the_reference_crowd_is_what_it_says():

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 import typer
@@ -123,18 +123,8 @@ def aggregate(
     Example: epivote aggregate ballots.csv --size 1..2 --out result
     """
     with _one_sentence_per_error():
-        read = read_export(
-            ballots,
-            format=file_format,
-            question=question,
-            voter=voter,
-            instances=instances,
-            gold_row=gold_row,
-            blank=blank,
-            alternatives=_split(alternatives),
-            menu=menu,
-            duplicates=duplicates,
-        )
+        options = Reading(file_format, question, voter, instances, gold_row, blank, alternatives, menu, duplicates)
+        read = options.read(ballots)
         fitted = _fitted(read, size, method, gold, sizes)
         files = [] if out is None else write_estimate(fitted.estimator.estimate_, out)
         if as_json:
@@ -174,18 +164,8 @@ def explain(
             raise InputError(f"method {method} counts approvals and has nothing to explain; use em or amle")
         if plot is not None:
             check_picture(plot)
-        read = read_export(
-            ballots,
-            format=file_format,
-            question=question,
-            voter=voter,
-            instances=instances,
-            gold_row=gold_row,
-            blank=blank,
-            alternatives=_split(alternatives),
-            menu=menu,
-            duplicates=duplicates,
-        )
+        options = Reading(file_format, question, voter, instances, gold_row, blank, alternatives, menu, duplicates)
+        read = options.read(ballots)
         fitted = _fitted(read, size, method, gold, sizes)
         assert isinstance(fitted.estimator, RatedEstimator)
         told = fitted.estimator.explain(instance)
@@ -257,6 +237,24 @@ def plan(
         if plot is not None:
             save_plan(found, plot)
         show.plan(found, as_json=as_json)
+
+
+class Reading(NamedTuple):
+    """How a file of ballots is to be understood, as the command was told."""
+
+    format: Format | None
+    question: str | None
+    voter: str | None
+    instances: str | None
+    gold_row: str | None
+    blank: Literal["missing", "empty"]
+    alternatives: str | None
+    menu: Path | None
+    duplicates: Literal["error", "first", "last"]
+
+    def read(self, path: Path) -> Export:
+        """The file, read so."""
+        return read_export(path, **{**self._asdict(), "alternatives": _split(self.alternatives)})
 
 
 def _fitted(export: Export, size: str, method: Method, gold: Path | None, sizes: Path | None = None) -> show.Fitted:
