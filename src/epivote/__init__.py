@@ -43,6 +43,7 @@ from epivote.estimate.saving import load_model, save_model
 from epivote.estimate.task import log_likelihood, marginal_log_likelihood
 from epivote.evaluate.calibration import CalibrationBin, calibration
 from epivote.evaluate.incentive import Standing, rank_participants
+from epivote.evaluate.inspection import Inspection, Spread, inspect_ballots
 from epivote.evaluate.intervals import Interval, PairedTest, mean_interval, share_interval, wilcoxon
 from epivote.evaluate.metrics import (
     Comparison,
@@ -65,12 +66,11 @@ if TYPE_CHECKING:
         read_menu,
         read_sizes,
         read_truths,
-        write_ballots,
-        write_estimate,
-        write_truths,
     )
     from epivote.formats.detect import read_export
     from epivote.formats.export import Export
+    from epivote.formats.predictions import write_predictions
+    from epivote.formats.write import write_ballots, write_estimate, write_menu, write_truths
 
 __version__ = "0.1.0"
 
@@ -93,6 +93,7 @@ __all__ = [
     "Export",
     "FileError",
     "InputError",
+    "Inspection",
     "Interval",
     "Majority",
     "MaximumLikelihood",
@@ -108,6 +109,7 @@ __all__ = [
     "Scores",
     "Simulation",
     "SizeBounds",
+    "Spread",
     "Standing",
     "Truths",
     "VoterReport",
@@ -117,6 +119,7 @@ __all__ = [
     "hamming",
     "harmonic",
     "harmonic_weights",
+    "inspect_ballots",
     "jaccard",
     "load_model",
     "log_likelihood",
@@ -139,6 +142,8 @@ __all__ = [
     "wilcoxon",
     "write_ballots",
     "write_estimate",
+    "write_menu",
+    "write_predictions",
     "write_truths",
     "zero_one",
 ]
@@ -151,9 +156,11 @@ _FILES = {
     "read_menu": "canonical",
     "read_sizes": "canonical",
     "read_truths": "canonical",
-    "write_ballots": "canonical",
-    "write_estimate": "canonical",
-    "write_truths": "canonical",
+    "write_ballots": "write",
+    "write_estimate": "write",
+    "write_menu": "write",
+    "write_predictions": "predictions",
+    "write_truths": "write",
 }
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.build import assemble
+from epivote.data.lists import Lists
 from epivote.data.names import BoolArray, FloatArray, IntArray, as_names
 from epivote.data.parameters import Parameters, RateLike, align_rates, log_odds
 from epivote.data.truths import Truths
@@ -86,8 +87,7 @@ def simulate(
         alternatives=names,
         ballot_voter=ballot_voter,
         ballot_instance=ballot_instance,
-        approval_ballot=approval_ballot,
-        approved=approved,
+        approvals=Lists.of_pairs(approval_ballot, approved, len(ballot_voter)),
     )
     return Simulation(ballots, truths, parameters)
 

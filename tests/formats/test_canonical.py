@@ -93,7 +93,7 @@ def test_round_trip_of_truths(tmp_path_factory, sets):
     ("text", "options", "error", "message"),
     [
         ("", {}, FileError, r"ballots\.csv is empty; it needs a header line and ballots"),
-        (HEADER, {}, BallotError, "there are no ballots at all"),
+        (HEADER, {}, BallotError, "csv holds no ballots; check that it is the file you meant"),
         (
             HEADER + "ann,q1,a\nann,q2,\nann,q1,b\n",
             {},

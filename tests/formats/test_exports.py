@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 
 from epivote import EpivoteError, FileError, InputError, read_export
 from epivote.cli import app
-from epivote.formats.detect import detect
 
 CASES = Path(__file__).parent.parent / "cases"
 
@@ -28,11 +27,10 @@ def ballots_of(name, **options):
         ("prodigy.jsonl", "prodigy"),
         ("argilla-nested.json", "argilla"),
         ("argilla-flat.json", "argilla"),
-        ("ballots.csv", "csv"),
     ],
 )
 def test_formats_are_told_apart(name, kind):
-    assert detect(CASES / name) == kind
+    assert read_export(CASES / name).format == kind
 
 
 def test_label_studio_keeps_the_three_states_and_gold_apart():
@@ -67,7 +65,7 @@ def test_prodigy_keeps_the_options_of_each_item():
         ("set-bo", "123"): set(),
         ("set-ann", "124"): {"owl"},
     }
-    assert found.ballots.offered("124") == ("kite", "owl", "wren")
+    assert found.ballots.offered("124") == ("wren", "owl", "kite")
     assert found.notes == ("an answer 'ignore' was taken as no ballot",)
 
 
@@ -100,13 +98,13 @@ def test_alternatives_can_be_stated():
             "does not say who made it",
         ),
         ("x.json", '[{"annotator": 3, "id": 1, "q": "a"}]', "which field holds the choices cannot be told"),
-        ("x.json", '[{"responses": {"q": [{"value": ["a"]}]}}]', r"is no argilla export as known here \(KeyError"),
+        ("x.json", '[{"responses": {"q": [{"value": ["a"]}]}}]', r"is no argilla file as known here \(KeyError"),
         ("x.jsonl", "{}\n", "line 1: there is neither _input_hash nor _task_hash"),
         ("x.jsonl", '{"_input_hash": 1}\n[1]\n', "line 2: .* is not an object"),
         (
             "x.jsonl",
             '{"_input_hash": 1, "_annotator_id": "a", "accept": ["b"]}\n{"_input_hash": 1, "_annotator_id": "a"}\n',
-            "line 2: voter 'a' already has a ballot on instance '1'; remove one",
+            "line 2: voter 'a' already has a ballot on instance '1'; remove one, or say",
         ),
     ],
 )
@@ -119,7 +117,7 @@ def test_files_that_cannot_be_understood_are_refused(tmp_path, name, text, messa
 def test_files_that_are_not_there_and_formats_that_do_not_exist():
     with pytest.raises(FileError, match=r"there is no file nowhere\.json"):
         read_export("nowhere.json")
-    with pytest.raises(FileError, match="'excel' is not a format; it is one of 'csv', 'forms'"):
+    with pytest.raises(FileError, match="'excel' is not a format; it is one of 'ballots', 'ticks'"):
         read_export(CASES / "prodigy.jsonl", format="excel")
 
 

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -18,13 +19,13 @@ def test_a_google_form_with_its_key():
         ("bo@example.org", Q2): {"wren", "house sparrow"},
     }
     assert dict(found.gold) == {Q1: {"robin"}, Q2: {"wren"}}
-    assert found.notes == ("a blank cell was taken as no ballot",)
+    assert found.notes == ("a blank cell was taken as no ballot; --blank empty counts it as one with nothing ticked",)
 
 
 def test_blank_cells_are_empty_ballots_when_told():
     found = read_export(FORM, format="forms", blank="empty")
     assert found.ballots.ballot("bo@example.org", Q1) == frozenset()
-    assert found.notes == ("a blank cell was taken as an empty ballot",)
+    assert found.notes == ("a blank cell was taken as an empty ballot; --blank missing counts it as no ballot",)
 
 
 def test_options_with_commas_are_recognised_whole(tmp_path):
@@ -56,9 +57,23 @@ def test_the_papers_quiz_straight_from_its_source(real_data):
     assert scores == pytest.approx([0.880, 0.781, 0.600], abs=5e-4)
 
 
+def test_the_papers_quiz_with_one_command(real_data):
+    path = real_data / "football_quiz" / "data_quiz_foot.csv"
+    told = ["--voter", "Pseudo", "--instances", "Image*", "--gold-row", "Correction987", "--json"]
+    for size, method, expected in (
+        ("1..2", "auto", [0.880, 0.781, 0.600]),
+        ("0..", "amle", [0.867, 0.737, 0.467]),
+        ("1..2", "modal", [0.840, 0.708, 0.467]),
+    ):
+        result = CliRunner().invoke(app, ["aggregate", str(path), *told, "--size", size, "--method", method])
+        scores = json.loads(result.stdout)["accuracy"]
+        found = [scores[name]["mean"] for name in ("hamming", "harmonic", "zero_one")]
+        assert found == pytest.approx(expected, abs=5e-4), (size, method)
+
+
 def test_the_command_reads_forms():
     result = CliRunner().invoke(
         app, ["aggregate", str(FORM), "--format", "forms", "--gold-row", "the key", "--size", "1..2"]
     )
     assert result.exit_code == 0, result.stderr
-    assert "2 instances had gold sets, kept as given." in result.stdout
+    assert "Gold sets are known and were only compared with: 0 of 2 sets are exactly right." in result.stdout

@@ -19,6 +19,7 @@ LAYERS = {
     "report": 4,
     "cli": 5,
     "__init__": 6,
+    "__main__": 6,
 }
 
 

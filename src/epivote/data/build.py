@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from epivote.data.ballots import Ballots, Duplicates, Menu, MenuLike
+from epivote.data.lists import Lists
 from epivote.data.names import IntArray, Place, as_names, listing, smallest_integers, suggestion
 from epivote.errors import BallotError
 
@@ -39,8 +40,10 @@ def from_mapping(
         alternatives=names,
         ballot_voter=np.array([voter_number[str(voter)] for voter, _ in ballots], np.int64),
         ballot_instance=np.array([instance_number[str(instance)] for _, instance in ballots], np.int64),
-        approval_ballot=np.repeat(np.arange(len(ticked)), [len(ticks) for ticks in ticked]),
-        approved=np.array([numbers[name] for ticks in ticked for name in ticks], np.int64),
+        approvals=Lists.of_lengths(
+            np.array([len(ticks) for ticks in ticked], np.int64),
+            np.array([numbers[name] for ticks in ticked for name in ticks], np.int64),
+        ),
         menu=menu,
         place=keys.__getitem__,
     )
@@ -80,8 +83,7 @@ def from_array(
         alternatives=_named(alternatives, "alternative", cube.shape[2]),
         ballot_voter=ballot_voter,
         ballot_instance=ballot_instance,
-        approval_ballot=approval_ballot,
-        approved=approved,
+        approvals=Lists.of_pairs(approval_ballot, approved, len(ballot_voter)),
         menu=menu,
         place=lambda row: f"array[{ballot_instance[row]}, {ballot_voter[row]}]",
     )
@@ -94,15 +96,16 @@ def assemble(
     alternatives: tuple[str, ...],
     ballot_voter: IntArray,
     ballot_instance: IntArray,
-    approval_ballot: IntArray,
-    approved: IntArray,
+    approvals: Lists,
     menu: MenuLike | None = None,
     duplicates: Duplicates = "error",
+    merge: bool = False,
     place: Place = lambda row: f"row {row + 1}",
 ) -> Ballots:
-    """Ballots from one (voter, instance) pair per input row and one (row, alternative) pair per tick.
+    """Ballots from one (voter, instance) pair and one list of ticked alternatives per input row.
 
-    Rows may come in any order; a repeated tick counts once. `place` puts a row number into words for error messages.
+    Rows may come in any order; a repeated tick counts once. With `merge` the rows of one voter on one instance make
+    one ballot together, else `duplicates` decides. `place` puts a row number into words for error messages.
     """
     if duplicates not in ("error", "first", "last"):
         raise BallotError(f"duplicates={duplicates!r} is not one of 'error', 'first', 'last'")
@@ -111,30 +114,28 @@ def assemble(
     key = ballot_instance.astype(np.int64) * len(voters) + ballot_voter
     order = _stable_order(key)
     repeats = np.flatnonzero(key[order][1:] == key[order][:-1])
-    if len(repeats) and duplicates == "error":
-        first, second = int(order[repeats[0]]), int(order[repeats[0] + 1])
-        raise BallotError(
-            f"{place(second)}: voter {voters[ballot_voter[second]]!r} already has a ballot on instance "
-            f"{instances[ballot_instance[second]]!r} ({place(first)}); remove one, or say which one counts "
-            "(duplicates: first or last)"
-        )
-    order = np.delete(order, repeats + 1 if duplicates == "first" else repeats)
-    position = np.full(len(key), -1)
-    position[order] = np.arange(len(order))
-
-    tick = position[approval_ballot] * len(alternatives) + approved
-    tick = tick[position[approval_ballot] >= 0]
-    if np.any(tick[1:] <= tick[:-1]):
-        tick = np.unique(tick)
-    tick_ballot, tick_alternative = np.divmod(tick, len(alternatives)) if len(alternatives) else (tick, tick)
+    if len(repeats) and not merge:
+        if duplicates == "error":
+            first, second = int(order[repeats[0]]), int(order[repeats[0] + 1])
+            raise BallotError(
+                f"{place(second)}: voter {voters[ballot_voter[second]]!r} already has a ballot on instance "
+                f"{instances[ballot_instance[second]]!r} ({place(first)}); remove one, or say which one counts "
+                "(duplicates: first or last)"
+            )
+        order = np.delete(order, repeats + 1 if duplicates == "first" else repeats)
+    ticks = approvals.rows(order)
+    if merge:
+        order = np.delete(order, repeats + 1)
+        ticks = Lists(np.delete(ticks.start, repeats + 1), ticks.values)
+    ticks = ticks.sorted_sets(len(alternatives))
     built = Ballots(
         voters=voters,
         instances=instances,
         alternatives=alternatives,
         ballot_start=_starts_of(ballot_instance[order], len(instances)),
         ballot_voter=ballot_voter[order].astype(np.int32),
-        approval_start=_starts_of(tick_ballot, len(order)),
-        approved=smallest_integers(tick_alternative, len(alternatives)),
+        approval_start=ticks.start,
+        approved=smallest_integers(ticks.values, len(alternatives)),
         menu=None if menu is None else encode_menu(menu, instances, alternatives),
     )
     if built.menu is not None:

@@ -1,13 +1,11 @@
 """Ballots from dataframes: five layouts, one shape behind them.
 
-Every layout is first turned into three Polars columns, one row per ballot: who, where, and the list of ticks. Then
-names become numbers and `assemble` sorts.
+Every layout is first turned into `Rows`: who, where, and the cell with the ticks, one row per ballot.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import narwhals as nw
@@ -15,8 +13,8 @@ import numpy as np
 import polars as pl
 
 from epivote.data.ballots import Ballots, Duplicates, MenuLike
-from epivote.data.build import assemble, check_known, universe
-from epivote.data.names import IntArray, Place, as_names, listing, suggestion
+from epivote.data.names import Place, as_names, listing, suggestion
+from epivote.data.rows import Rows, Split, at
 from epivote.errors import BallotError, ColumnError
 
 Layout = Literal["lists", "ticks", "indicators", "wide_instances", "wide_voters"]
@@ -26,27 +24,6 @@ VOTER_COLUMNS = ("voter", "worker", "annotator")
 INSTANCE_COLUMNS = ("instance", "task", "item")
 LIST_COLUMNS = ("alternatives", "labels", "label", "classes", "class")
 TICK_COLUMNS = ("alternative", "label", "class")
-
-
-@dataclass(frozen=True)
-class Rows:
-    """One row per ballot: names of voter and instance, the ticks as a list, null where the cell was blank."""
-
-    voter: pl.Series
-    instance: pl.Series
-    ticks: pl.Series
-    place: Place
-
-    def keep(self, mask: pl.Series) -> Rows:
-        """The rows where `mask` holds; they keep their places."""
-        numbers = np.flatnonzero(mask.to_numpy())
-        place = self.place
-        return Rows(
-            self.voter.filter(mask),
-            self.instance.filter(mask),
-            self.ticks.filter(mask),
-            lambda row: place(int(numbers[row])),
-        )
 
 
 def from_frame(
@@ -67,51 +44,49 @@ def from_frame(
         raise BallotError(f"layout={layout!r} is not one of {listing(get_args(Layout))}")
     if blank is not None and blank not in get_args(Blank):
         raise BallotError(f"blank={blank!r} is not one of {listing(get_args(Blank))}")
-    table = Table(eager_frame(frame))
+    return from_table(
+        Table(eager_frame(frame)),
+        layout=layout,
+        voter=voter,
+        instance=instance,
+        approvals=approvals,
+        alternatives=alternatives,
+        menu=menu,
+        split=at(separator),
+        blank=blank,
+        duplicates=duplicates,
+    )
+
+
+def from_table(
+    table: Table,
+    *,
+    layout: Layout,
+    voter: str | None,
+    instance: str | None,
+    approvals: str | Iterable[str] | None,
+    alternatives: Iterable[str] | None,
+    menu: MenuLike | None,
+    split: Split,
+    blank: Blank | None,
+    duplicates: Duplicates,
+) -> Ballots:
+    """Ballots from a table whose rows know their places."""
     if layout == "lists":
-        rows = _lists(table, voter, instance, _one(approvals), separator)
+        rows = _one_column(table, voter, instance, _one(approvals), LIST_COLUMNS, split)
     elif layout == "ticks":
-        rows = _ticks(table, voter, instance, _one(approvals))
+        rows = _one_column(table, voter, instance, _one(approvals), TICK_COLUMNS, _single)
     elif layout == "indicators":
         rows = _indicators(table, voter, instance, approvals)
     else:
-        rows = _wide(table, layout, voter, instance, approvals, separator)
+        rows = _wide(table, layout, voter, instance, approvals, split)
     if blank is None:
         blank = "empty" if layout in ("lists", "ticks") else "missing"
     if layout == "indicators" and alternatives is None:
         alternatives = _indicator_columns(table, voter, instance, approvals)
     if blank == "missing":
-        rows = rows.keep(rows.ticks.is_not_null())
-    return from_rows(rows, alternatives=alternatives, menu=menu, duplicates=duplicates)
-
-
-def from_rows(
-    rows: Rows, *, alternatives: Iterable[str] | None, menu: MenuLike | None, duplicates: Duplicates
-) -> Ballots:
-    """Ballots from one row each; rows whose ticks are null are empty ballots."""
-    voters, ballot_voter = _encode(rows.voter, "voter", rows.place)
-    instances, ballot_instance = _encode(rows.instance, "instance", rows.place)
-    ticks = pl.DataFrame({"row": np.arange(len(rows.ticks)), "name": rows.ticks}).explode("name")
-    ticks = ticks.filter(pl.col("name").is_not_null() & (pl.col("name") != ""))
-    ticked = ticks["name"].unique(maintain_order=True)
-    names = universe(alternatives, menu, ticked.to_list())
-    numbers = {name: number for number, name in enumerate(names)}
-    for name in ticked:
-        if name not in numbers:
-            row = ticks.filter(pl.col("name") == name)["row"][0]
-            check_known([name], numbers, rows.place(row))
-    return assemble(
-        voters=voters,
-        instances=instances,
-        alternatives=names,
-        ballot_voter=ballot_voter,
-        ballot_instance=ballot_instance,
-        approval_ballot=ticks["row"].to_numpy(),
-        approved=_numbers(ticks["name"], names),
-        menu=menu,
-        duplicates=duplicates,
-        place=rows.place,
-    )
+        rows = rows.keep(~rows.blank)
+    return rows.ballots(alternatives=alternatives, menu=menu, duplicates=duplicates, merge=layout == "ticks")
 
 
 def eager_frame(frame: Any) -> nw.DataFrame[Any]:
@@ -131,8 +106,9 @@ def eager_frame(frame: Any) -> nw.DataFrame[Any]:
 class Table:
     """The columns of any dataframe as Polars columns; a column may have any name, which is taken as text."""
 
-    def __init__(self, frame: nw.DataFrame[Any]) -> None:
+    def __init__(self, frame: nw.DataFrame[Any], place: Place = lambda row: f"row {row + 1}") -> None:
         self.frame = frame
+        self.place = place
         self.names = {str(name): name for name in frame.columns}
         self.columns = list(self.names)
 
@@ -169,64 +145,48 @@ class Table:
         """One column as text; whole numbers stay whole even where blanks made them floats."""
         return _as_text(self.raw(name))
 
-    def ticks(self, name: str, separator: str) -> pl.Series:
-        """One column as lists of names: lists as they are, text split at `separator`, blank cells null."""
+    def ticks(self, name: str) -> pl.Series:
+        """One column as lists of names, or as text that is still to be split."""
         column = self.raw(name)
         if isinstance(column.dtype, pl.List):
             return column.list.eval(_text_expression(pl.element(), column.dtype.inner))
-        return split(_as_text(column), separator)
+        return _as_text(column)
 
 
-def split(text: pl.Series, separator: str) -> pl.Series:
-    """Text cells split at `separator`; blank cells null."""
-    return text.set(text == "", None).str.split(separator)
-
-
-def _lists(table: Table, voter: str | None, instance: str | None, approvals: str | None, separator: str) -> Rows:
+def _one_column(
+    table: Table, voter: str | None, instance: str | None, approvals: str | None, usual: Sequence[str], split: Split
+) -> Rows:
     return Rows(
         table.text(table.find(voter, VOTER_COLUMNS, "voter")),
         table.text(table.find(instance, INSTANCE_COLUMNS, "instance")),
-        table.ticks(table.find(approvals, LIST_COLUMNS, "alternatives"), separator),
-        _row_place,
+        table.ticks(table.find(approvals, usual, "alternatives")),
+        table.place,
+        split,
     )
 
 
-def _ticks(table: Table, voter: str | None, instance: str | None, approvals: str | None) -> Rows:
-    ticks = pl.DataFrame(
-        {
-            "voter": table.text(table.find(voter, VOTER_COLUMNS, "voter")),
-            "instance": table.text(table.find(instance, INSTANCE_COLUMNS, "instance")),
-            "tick": table.text(table.find(approvals, TICK_COLUMNS, "alternative")),
-        }
-    ).with_row_index("row")
-    named = pl.col("tick").filter(pl.col("tick").is_not_null() & (pl.col("tick") != ""))
-    ballots = ticks.group_by("voter", "instance", maintain_order=True).agg(pl.col("row").first(), named.alias("ticks"))
-    first = ballots["row"].to_numpy()
-    return Rows(
-        ballots["voter"],
-        ballots["instance"],
-        ballots["ticks"].set(ballots["ticks"].list.len() == 0, None),
-        lambda row: _row_place(int(first[row])),
-    )
+def _single(cells: pl.Series) -> pl.Series:
+    """Every cell is one name."""
+    return cells.to_frame("cell").select(pl.concat_list("cell"))["cell"]
 
 
 def _indicators(table: Table, voter: str | None, instance: str | None, approvals: str | Iterable[str] | None) -> Rows:
     voter = table.find(voter, VOTER_COLUMNS, "voter")
     instance = table.find(instance, INSTANCE_COLUMNS, "instance")
     columns = _several(table, approvals, without=(voter, instance))
-    marks = pl.DataFrame([_marks(table.raw(name), name) for name in columns])
+    marks = pl.DataFrame([_marks(table, name) for name in columns])
     blanks = marks.select(pl.sum_horizontal(pl.all().is_null())).to_series()
     torn = blanks.is_between(1, len(columns) - 1).arg_true()
     if len(torn):
         row = int(torn[0])
         name = next(name for name in columns if marks[name][row] is None)
         raise BallotError(
-            f"{_row_place(row)}: column {name!r} is blank but others are not; write 0 for no tick, "
+            f"{table.place(row)}: column {name!r} is blank but others are not; write 0 for no tick, "
             "or leave the whole ballot blank if it is missing"
         )
     names = [pl.when(pl.col(name)).then(pl.lit(name)) for name in columns]
     ticks = marks.select(pl.concat_list(names).list.drop_nulls().alias("ticks"))["ticks"]
-    return Rows(table.text(voter), table.text(instance), ticks.set(blanks == len(columns), None), _row_place)
+    return Rows(table.text(voter), table.text(instance), ticks.set(blanks == len(columns), None), table.place, _single)
 
 
 def _indicator_columns(
@@ -242,7 +202,7 @@ def _wide(
     voter: str | None,
     instance: str | None,
     approvals: str | Iterable[str] | None,
-    separator: str,
+    split: Split,
 ) -> Rows:
     by_instance = layout == "wide_instances"
     key = (
@@ -252,17 +212,16 @@ def _wide(
     keys = table.text(key)
     row_names = pl.concat([keys] * len(columns))
     column_names = pl.Series("column", np.repeat(np.array(columns, object), len(keys)), pl.String)
-    ticks = pl.concat([table.ticks(name, separator).rename("ticks").cast(pl.List(pl.String)) for name in columns])
+    cells = [table.ticks(name).rename("ticks") for name in columns]
+    if any(isinstance(each.dtype, pl.List) for each in cells):
+        cells = [(each if isinstance(each.dtype, pl.List) else split(each)).cast(pl.List(pl.String)) for each in cells]
     return Rows(
         row_names if by_instance else column_names,
         column_names if by_instance else row_names,
-        ticks,
-        lambda row: f"{_row_place(row % len(keys))}, column {columns[row // len(keys)]!r}",
+        pl.concat(cells),
+        lambda row: f"{table.place(row % len(keys))}, column {columns[row // len(keys)]!r}",
+        split,
     )
-
-
-def _row_place(row: int) -> str:
-    return f"row {row + 1}"
 
 
 def _one(approvals: str | Iterable[str] | None) -> str | None:
@@ -283,30 +242,18 @@ def _several(table: Table, approvals: str | Iterable[str] | None, without: tuple
     return list(as_names(columns, "column"))
 
 
-def _marks(column: pl.Series, name: str) -> pl.Series:
+def _marks(table: Table, name: str) -> pl.Series:
+    column = table.raw(name)
     if column.dtype == pl.Boolean:
         return column
     marks = column.cast(pl.Float64, strict=False) if not column.dtype.is_nested() else pl.Series([None] * len(column))
     odd = (column.is_not_null() & ~((marks == 0) | (marks == 1)).fill_null(value=False)).arg_true()
     if len(odd):
         row = int(odd[0])
-        raise BallotError(f"{_row_place(row)}, column {name!r}: {column[row]!r} is neither 0 nor 1; write 1 for a tick")
+        raise BallotError(
+            f"{table.place(row)}, column {name!r}: {column[row]!r} is neither 0 nor 1; write 1 for a tick"
+        )
     return (marks == 1).rename(name)
-
-
-def _encode(column: pl.Series, kind: str, place: Place) -> tuple[tuple[str, ...], IntArray]:
-    """Names in order of first appearance, and the number of each row's name."""
-    blank = (column.is_null() | (column == "")).fill_null(value=True).arg_true()
-    if len(blank):
-        raise BallotError(f"{place(int(blank[0]))}: the {kind} is blank; give every ballot a {kind}")
-    names = column.unique(maintain_order=True)
-    return as_names(names.to_list(), kind), _numbers(column, names.to_list())
-
-
-def _numbers(column: pl.Series, names: Sequence[str]) -> IntArray:
-    if len(column) == 0:
-        return np.zeros(0, np.int64)
-    return column.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64)
 
 
 def _plain(value: Any) -> Any:

@@ -121,7 +121,7 @@ class AMLE(RatedEstimator):
         reached = first = None
         history: tuple[float, ...] = ()
         try:
-            for _ in range(self.max_iterations):
+            for iteration in range(self.max_iterations):
                 chosen = task.truth_step(parameters)
                 first = first or (parameters, chosen)
                 statistics = task.statistics(chosen, by_menu=by_menu)
@@ -130,6 +130,7 @@ class AMLE(RatedEstimator):
                 parameters = following
                 history = (*history, log_likelihood_of(statistics, parameters) + known.log_density(parameters))
                 reached = chosen, parameters, statistics, history
+                self._progress(iteration + 1, history[-1])
                 if change <= self.tolerance:
                     status = "converged"
                     break

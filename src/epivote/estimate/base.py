@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Self, get_args
 
@@ -33,20 +34,36 @@ UPSIDE_DOWN = (
 )
 
 
+Progress = Callable[[int, float], None]
+
+
+def _silent(_iteration: int, _objective: float) -> None:
+    """Nobody is watching."""
+
+
 class Estimator(ABC):
     """Base of all estimators: the constructor only stores, `fit` returns self, what was found ends in `_`."""
 
     _estimate: Estimate | None = None
+    _progress: Progress = staticmethod(_silent)
     _frame_kind: Any = "polars"
 
-    def fit(self, ballots: Ballots | Any, gold: Gold | None = None, history: History | None = None) -> Self:
+    def fit(
+        self,
+        ballots: Ballots | Any,
+        gold: Gold | None = None,
+        history: History | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
         """Estimate from ballots, or from a dataframe with one ballot per row (`Ballots.from_frame`).
 
         `gold` gives the right sets of some instances: they are kept as they are and teach voters and priors.
         `history` gives earlier counts of some voters, as `voter_history_` returns them.
+        `progress` is called after every iteration with its number and the objective.
         If it is interrupted (KeyboardInterrupt), what was reached so far is kept in `estimate_`, labelled so.
         """
         ballots = self._as_ballots(ballots)
+        self._progress = progress or _silent
         self._estimate = self._run(ballots, gold, history)
         if upside_down(self._estimate.counts):
             warnings.warn(UPSIDE_DOWN, CrowdWarning, stacklevel=2)

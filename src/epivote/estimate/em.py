@@ -174,6 +174,7 @@ class EM(RatedEstimator):
                 change = following.distance(parameters)
                 objectives = (*objectives, value + pseudo.log_density(parameters))
                 parameters, reached = following, statistics
+                self._progress(iteration + 1, objectives[-1])
                 if settled and change <= self.tolerance:
                     status = "converged"
                     break

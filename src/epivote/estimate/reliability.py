@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from epivote.data.ballots import Ballots
 from epivote.data.estimate import VoterCounts
-from epivote.data.names import FloatArray, IntArray
+from epivote.data.lists import Lists
+from epivote.data.names import BoolArray, FloatArray, IntArray
 from epivote.data.truths import Truths
 from epivote.estimate.model import Model
 
@@ -147,18 +147,16 @@ def near_copies(ballots: Ballots, truths: Truths) -> dict[int, tuple[int, int, i
     return found
 
 
-def _ballot_kinds(ballots: Ballots, truths: Truths) -> tuple[IntArray, IntArray]:
+def _ballot_kinds(ballots: Ballots, truths: Truths) -> tuple[IntArray, BoolArray]:
     """A number per distinct (instance, ticks), and whether the ballot differs from the returned set."""
-    starts = ballots.approval_start
-    ticks = [
-        (int(z), ballots.approved[starts[b] : starts[b + 1]].tobytes()) for b, z in enumerate(ballots.ballot_instance)
-    ]
-    numbers = {kind: number for number, kind in enumerate(dict.fromkeys(ticks))}
-    dtype = ballots.approved.dtype
-    members = truths.members.astype(dtype)
-    right = [members[begin:end].tobytes() for begin, end in pairwise(truths.start)]
-    wrong = np.array([content != right[z] for z, content in ticks])
-    return np.array([numbers[kind] for kind in ticks]), wrong
+    both = Lists.of_lengths(
+        np.concatenate([truths.sizes, ballots.ballot_sizes]),
+        np.concatenate([truths.members.astype(ballots.approved.dtype), ballots.approved]),
+    )
+    _, number = both.different(ballots.n_alternatives)
+    right, cast = number[: ballots.n_instances], number[ballots.n_instances :]
+    cells = ballots.ballot_instance * (int(number.max()) + 1) + cast
+    return np.unique(cells, return_inverse=True)[1], cast != right[ballots.ballot_instance]
 
 
 def _beta_interval(successes: FloatArray, trials: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from epivote.errors import ColumnError
-from epivote.formats.export import Collector, records
+from epivote.formats.export import Collector, Reading, read_json, records
+from epivote.formats.source import Source
 
 
-def read_argilla(content: Any, path: Path, question: str | None) -> Collector:
+def read_argilla(source: Source, reading: Reading) -> Collector:
     """Responses are ballots of their users and a suggestion is one of its agent; only submitted responses count."""
-    rows = records(content, path)
+    rows = records(read_json(source), source)
     flat = any(name.endswith(".responses") for row in rows for name in row)
-    question = question or _only_question(rows, path, flat=flat)
-    found = Collector(path)
+    question = reading.question or _only_question(rows, source, flat=flat)
+    found = Collector(source, reading)
     for position, row in enumerate(rows, start=1):
         instance = row.get("id", position)
         place = f"record {instance}"
@@ -48,12 +48,14 @@ def _flat(row: dict[str, Any], question: str, found: Collector) -> list[tuple[st
     return answers
 
 
-def _only_question(rows: list[dict[str, Any]], path: Path, *, flat: bool) -> str:
+def _only_question(rows: list[dict[str, Any]], source: Source, *, flat: bool) -> str:
     if flat:
         names = {name.removesuffix(".responses") for row in rows for name in row if name.endswith(".responses")}
     else:
         names = {name for row in rows for name in row.get("responses", {})}
     if len(names) != 1:
         listed = ", ".join(sorted(names)) or "none"
-        raise ColumnError(f"{path} has responses to several questions or to none ({listed}); say which with --question")
+        raise ColumnError(
+            f"{source} has responses to several questions or to none ({listed}); say which with --question"
+        )
     return names.pop()

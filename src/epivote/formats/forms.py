@@ -4,58 +4,67 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from pathlib import Path
 
-from epivote.data.frames import VOTER_COLUMNS
+from epivote.data.frames import INSTANCE_COLUMNS, VOTER_COLUMNS
 from epivote.data.names import listing, suggestion
 from epivote.errors import BallotError, ColumnError
-from epivote.formats.export import Collector
+from epivote.formats.export import Collector, Reading
+from epivote.formats.source import Source
 from epivote.formats.text_table import TextTable
 
-NOT_QUESTIONS = ("timestamp", "horodateur", "zeitstempel", "score", "email address", "username", "email", "name")
+FORM_COLUMNS = ("timestamp", "horodateur", "zeitstempel", "marca temporal", "email address", "username")
+NOT_QUESTIONS = (*FORM_COLUMNS, "score", "email", "name")
+BLANK = {
+    "missing": "a blank cell was taken as no ballot; --blank empty counts it as one with nothing ticked",
+    "empty": "a blank cell was taken as an empty ballot; --blank missing counts it as no ballot",
+}
 RESPONDENT_COLUMNS = ("Username", "Email Address", "Email", "Name", *VOTER_COLUMNS)
 
 
-def read_forms(
-    path: Path,
-    *,
-    voter: str | None,
-    instances: str | None,
-    gold_row: str | None,
-    alternatives: Sequence[str] | None,
-    blank: str,
-) -> Collector:
+def is_form(columns: Sequence[str], voter: str | None, instances: str | None) -> bool:
+    """Whether a table looks like a form: respondents, and no single column of instances."""
+    if instances in columns or (instances is None and any(name in columns for name in INSTANCE_COLUMNS)):
+        return False
+    matched = instances is not None and any(fnmatchcase(name, instances) for name in columns)
+    return matched or voter is not None or any(name.lower() in FORM_COLUMNS for name in columns)
+
+
+def read_forms(source: Source, reading: Reading) -> Collector:
     """Every cell of a question is a ballot; a blank one is none unless `blank` says it is empty.
 
     `instances` is a pattern such as `Image*` for the question columns; `gold_row` names the respondent whose row holds
     the right answers. Cells are split at `;` if any holds one, else at commas; given `alternatives` are recognised
     whole, so that they may contain either.
     """
-    table = TextTable(path)
-    name = _respondent(table, voter)
-    questions = _questions(table, name, instances)
+    table = TextTable(source)
+    name = _respondent(table, reading.voter)
+    questions = _questions(table, name, reading.instances)
+    gold_row, blank = reading.gold_row, reading.blank or "missing"
     respondents = table.column((name,)).to_list()
     cells = {question: table.column((question,)).to_list() for question in questions}
     semicolons = any(";" in (cell or "") for column in cells.values() for cell in column)
-    found = Collector(path)
+    found = Collector(source, reading)
     for row, respondent in enumerate(respondents):
         for question in questions:
             cell = cells[question][row]
             place = f"line {table.lines[row]}, column {question!r}"
             if not cell and respondent != gold_row:
-                found.remark(f"a blank cell was taken as {'an empty ballot' if blank == 'empty' else 'no ballot'}")
+                found.remark(BLANK[blank])
                 if blank == "missing":
                     continue
-            ticks = _split(cell or "", ";" if semicolons else ",", alternatives, f"{path}, {place}")
+            ticks = _split(
+                cell or "",
+                reading.separator or (";" if semicolons else ","),
+                reading.alternatives,
+                f"{source}, {place}",
+            )
             if respondent == gold_row:
                 found.gold[question] = ticks
             else:
                 found.add(respondent or f"row {row + 1}", question, ticks, place)
     if gold_row is not None and not found.gold:
-        raise BallotError(
-            f"{path}: no row of column {name!r} is {gold_row!r}{suggestion(gold_row, [r or '' for r in respondents])}; "
-            "correct --gold-row"
-        )
+        near = suggestion(gold_row, [respondent or "" for respondent in respondents])
+        raise BallotError(f"{source}: no row of column {name!r} is {gold_row!r}{near}; correct --gold-row")
     return found
 
 
@@ -64,7 +73,7 @@ def _respondent(table: TextTable, voter: str | None) -> str:
         if name in table.columns:
             return str(name)
     raise ColumnError(
-        f"{table.path}: which column names the respondent? Name it with --voter; there are {listing(table.columns)}"
+        f"{table.source}: which column names the respondent? Name it with --voter; there are {listing(table.columns)}"
     )
 
 
@@ -74,7 +83,7 @@ def _questions(table: TextTable, respondent: str, pattern: str | None) -> list[s
     else:
         found = [name for name in table.columns if name != respondent and name.lower() not in NOT_QUESTIONS]
     if not found:
-        raise ColumnError(f"{table.path}: no column matches {pattern!r}; the columns are {listing(table.columns)}")
+        raise ColumnError(f"{table.source}: no column matches {pattern!r}; the columns are {listing(table.columns)}")
     return found
 
 

@@ -6,20 +6,20 @@ A cancelled annotation is a skipped one: missing. An annotation with nothing cho
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 from epivote.errors import ColumnError, FileError
-from epivote.formats.export import Collector, records
+from epivote.formats.export import Collector, Reading, read_json, records
+from epivote.formats.source import Source
 
 MIN_FIELDS = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"}
 
 
-def read_tasks(content: Any, path: Path, question: str | None) -> Collector:
+def read_tasks(source: Source, reading: Reading) -> Collector:
     """The full JSON export: one record per task, with all its annotations and predictions."""
-    tasks = records(content, path)
-    question = question or _only_question(tasks, path)
-    found = Collector(path)
+    tasks = records(read_json(source), source)
+    question = reading.question or only_question(tasks, source)
+    found = Collector(source, reading)
     for position, task in enumerate(tasks, start=1):
         instance = task.get("id", position)
         for annotation in task.get("annotations", task.get("completions", [])):
@@ -56,7 +56,8 @@ def _choices(annotation: dict[str, Any], question: str) -> tuple[str, ...]:
     )
 
 
-def _only_question(tasks: list[dict[str, Any]], path: Path) -> str:
+def only_question(tasks: list[dict[str, Any]], source: Source) -> str:
+    """The only `choices` question that was answered."""
     asked = Counter(
         region.get("from_name")
         for task in tasks
@@ -66,15 +67,17 @@ def _only_question(tasks: list[dict[str, Any]], path: Path) -> str:
     )
     if len(asked) != 1:
         names = ", ".join(map(repr, asked)) or "none"
-        raise ColumnError(f"{path} has choices for several questions or for none ({names}); say which with --question")
+        raise ColumnError(
+            f"{source} has choices for several questions or for none ({names}); say which with --question"
+        )
     return str(next(iter(asked)))
 
 
-def read_min(content: Any, path: Path, question: str | None) -> Collector:
+def read_min(source: Source, reading: Reading) -> Collector:
     """JSON-MIN: one record per annotation; several choices are an object, one a bare text, none is left out."""
-    rows = records(content, path)
-    question = question or _only_answer(rows, path)
-    found = Collector(path)
+    rows = records(read_json(source), source)
+    question = reading.question or _only_answer(rows, source)
+    found = Collector(source, reading)
     for position, row in enumerate(rows, start=1):
         if row.get("annotator") is None:
             found.remark("a task without any annotation was left out")
@@ -87,7 +90,7 @@ def read_min(content: Any, path: Path, question: str | None) -> Collector:
     return found
 
 
-def _only_answer(rows: list[dict[str, Any]], path: Path) -> str:
+def _only_answer(rows: list[dict[str, Any]], source: Source) -> str:
     """The field that holds choices: an object with a list of them in some record."""
     names = {
         name
@@ -97,7 +100,7 @@ def _only_answer(rows: list[dict[str, Any]], path: Path) -> str:
     }
     if len(names) != 1:
         raise ColumnError(
-            f"{path}: which field holds the choices cannot be told ({', '.join(sorted(names)) or 'none seems to'}); "
+            f"{source}: which field holds the choices cannot be told ({', '.join(sorted(names)) or 'none seems to'}); "
             "say it with --question"
         )
     return names.pop()

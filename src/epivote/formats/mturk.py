@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 
 from epivote.data.names import listing
 from epivote.errors import ColumnError, FileError
-from epivote.formats.export import Collector
+from epivote.formats.export import Collector, Reading
+from epivote.formats.source import Source
 from epivote.formats.text_table import TextTable
 
 Ticks = Callable[[int], tuple[str, ...]]
 
 
-def read_mturk(path: Path, *, question: str | None, instances: str | None) -> Collector:
+def read_mturk(source: Source, reading: Reading) -> Collector:
     """Every assignment that was not rejected is a ballot of its worker on its HIT, or on what column `instances` names.
 
     Answers are read as `a|b` in `Answer.question`, as a list in `Answer.question.labels`, as true/false in one column
     `Answer.option.on` per box, or as the crowd form's JSON in `Answer.taskAnswers`.
     """
-    table = TextTable(path)
-    workers, items = table.column(("WorkerId",)).to_list(), table.column((instances or "HITId",)).to_list()
+    table = TextTable(source)
+    workers, items = table.column(("WorkerId",)).to_list(), table.column((reading.instances or "HITId",)).to_list()
     status = (
         table.column(("AssignmentStatus",)).to_list() if "AssignmentStatus" in table.columns else [None] * len(items)
     )
-    ticks = _reader(table, question)
-    found = Collector(path)
+    ticks = _reader(table, reading.question)
+    found = Collector(source, reading)
     for row, (worker, item) in enumerate(zip(workers, items, strict=True)):
         if status[row] == "Rejected":
             found.remark("a rejected assignment was taken as no ballot")
@@ -46,7 +46,9 @@ def _reader(table: TextTable, question: str | None) -> Ticks:
     wanted = [f"Answer.{question}.labels", f"Answer.{question}"] if question else lists or answers
     present = [name for name in wanted if name in answers]
     if len(present) != 1:
-        raise ColumnError(f"{table.path}: which answer to read? Name it with --question; there are {listing(answers)}")
+        raise ColumnError(
+            f"{table.source}: which answer to read? Name it with --question; there are {listing(answers)}"
+        )
     cells = table.column((present[0],)).to_list()
     if present[0].endswith(".labels"):
         return lambda row: tuple(map(str, _json(table, row, cells[row] or "[]")))
@@ -68,7 +70,7 @@ def _crowd_form(table: TextTable, question: str | None) -> Ticks:
         fields = [question] if question else [name for name, value in form.items() if isinstance(value, dict)]
         if len(fields) > 1:
             raise ColumnError(
-                f"{table.path}: which answer to read? Name it with --question; there are {listing(fields)}"
+                f"{table.source}: which answer to read? Name it with --question; there are {listing(fields)}"
             )
         boxes = form.get(fields[0], {}) if fields else {}
         return tuple(option for option, ticked in boxes.items() if ticked is True)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from epivote.errors import FileError
-from epivote.formats.export import Collector, read_json_lines
+from epivote.formats.export import Collector, Reading, read_json_lines
+from epivote.formats.source import Source
 
 
-def read_prodigy(path: Path) -> Collector:
+def read_prodigy(source: Source, reading: Reading) -> Collector:
     """`accept` counts as an answer, with nothing accepted as an empty ballot; `ignore` and `reject` as none."""
-    found = Collector(path)
-    for number, record in read_json_lines(path):
+    found = Collector(source, reading)
+    for number, record in read_json_lines(source):
         instance = record.get("_input_hash", record.get("_task_hash"))
-        voter = record.get("_annotator_id") or record.get("_session_id") or path.stem
+        voter = record.get("_annotator_id") or record.get("_session_id") or source.stem
         if instance is None:
-            raise FileError(f"{path}, line {number}: there is neither _input_hash nor _task_hash to tell the item by")
+            raise FileError(f"{source}, line {number}: there is neither _input_hash nor _task_hash to tell the item by")
         options = tuple(str(option.get("id")) for option in record.get("options", []))
         known = found.menu.get(str(instance), ())
         found.menu[str(instance)] = tuple(dict.fromkeys((*known, *options)))

@@ -1,0 +1,95 @@
+"""The terminal: one sentence per error, progress only where somebody watches."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from epivote.errors import EpivoteError
+
+INTERRUPTED = 130
+
+
+class Status(Protocol):
+    """A line that tells what is going on."""
+
+    def say(self, what: str) -> None:
+        """Show it in place of what was shown before."""
+
+
+class _Silent:
+    def say(self, what: str) -> None:
+        """Nobody watches."""
+
+
+@contextmanager
+def working(what: str) -> Iterator[Status]:
+    """Show what is being done on a terminal; nothing where output or errors go to a file or a pipe."""
+    console = Console(stderr=True)
+    if not (console.is_terminal and sys.stdout.isatty()):
+        yield _Silent()
+        return
+    with console.status(Text(what), spinner_style="default") as line:
+
+        class Spinning:
+            def say(self, what: str) -> None:
+                line.update(Text(what))
+
+        yield Spinning()
+
+
+@contextmanager
+def one_sentence_per_error() -> Iterator[None]:
+    """Errors of ours as one sentence and exit code 1; an interrupt as 130."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        yield
+        sys.stdout.flush()
+    except EpivoteError as error:
+        print(f"epivote: {error}", file=sys.stderr)
+        raise typer.Exit(1) from None
+    except KeyboardInterrupt:
+        print("epivote: interrupted before there was anything to keep; nothing was written", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED) from None
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        print(f"epivote: cannot write the output: {error.strerror or error}", file=sys.stderr)
+        raise typer.Exit(1) from None
+
+
+def terminal() -> Console:
+    """Standard output; tables fit the terminal, sentences are not cut."""
+    return Console(highlight=False, soft_wrap=True)
+
+
+def table(title: str | None = None, caption: str | None = None) -> Table:
+    """An empty table in the one style."""
+    return Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", caption=caption)
+
+
+def left_out(count: int, most: int) -> str | None:
+    """What a cut table says below."""
+    return None if count <= most else f"and {count - most:,} more; --out DIR or --json gives all"
+
+
+def percent(share: float | None) -> str:
+    """`97.3%`, or nothing."""
+    return "" if share is None else f"{share:.1%}"
+
+
+def print_json(value: object) -> None:
+    """One JSON object."""
+    print(json.dumps(value, indent=1))

@@ -1,0 +1,180 @@
+"""The commands that estimate or judge estimates: read, fit, say."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from epivote.cli import show, show_aggregate
+from epivote.cli.console import INTERRUPTED, one_sentence_per_error, working
+from epivote.cli.fitting import Clock, Fitted, fit
+from epivote.cli.options import (
+    AsJson,
+    BallotFile,
+    Fitting,
+    MenuFile,
+    Names,
+    Reading,
+    Size,
+    split_names,
+    with_options,
+)
+from epivote.data.bounds import SizeBounds
+from epivote.data.parameters import Parameters
+from epivote.errors import InputError
+from epivote.estimate.base import RatedEstimator
+from epivote.evaluate.calibration import calibration
+from epivote.evaluate.metrics import score
+from epivote.formats.canonical import read_confidence, read_menu, read_truths
+from epivote.formats.predictions import write_predictions
+from epivote.formats.source import STANDARD_INPUT
+from epivote.formats.write import truth_table, write_estimate
+from epivote.plan import plan as make_plan
+from epivote.plan import typical_parameters
+from epivote.report.plots import check_picture, save_plan, save_waterfall
+
+
+@with_options
+def aggregate(
+    ballots: BallotFile,
+    fitting: Fitting,
+    reading: Reading,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for truth.csv, voters.csv, ...; - prints truth.csv only.")
+    ] = None,
+    predictions: Annotated[
+        Path | None, typer.Option(help="Label Studio exports: also write the sets as predictions to import.")
+    ] = None,
+    timings: Annotated[bool, typer.Option("--timings", help="Say how long reading, fitting and writing took.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find the most likely set of every instance and the reliability of every voter.
+
+    Example: epivote aggregate ballots.csv --size 1..2 --out result
+    """
+    with one_sentence_per_error():
+        clock = Clock()
+        fitted = _estimate(ballots, reading, fitting, clock)
+        estimate = fitted.estimator.estimate_
+        files = []
+        with clock.measure("write"), working(f"Writing {out}"):
+            if predictions is not None:
+                _write_predictions(fitted, ballots, predictions, reading.question)
+                files.append(predictions)
+            if out is not None and str(out) != STANDARD_INPUT:
+                files += write_estimate(estimate, out)
+        if str(out) == STANDARD_INPUT:
+            truth_table(estimate).write_csv(sys.stdout.buffer)
+        elif as_json:
+            show_aggregate.aggregate_json(fitted, clock.seconds if timings else None)
+        else:
+            show_aggregate.aggregate_tables(fitted, files, clock.seconds if timings else None)
+        if fitted.interrupted:
+            raise typer.Exit(INTERRUPTED)
+
+
+@with_options
+def explain(
+    ballots: BallotFile,
+    instance: Annotated[str, typer.Argument(help="The instance to explain.")],
+    fitting: Fitting,
+    reading: Reading,
+    plot: Annotated[Path | None, typer.Option(help="Write a waterfall picture (.png or .svg) as well.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say why one instance got its set: prior, every voter's push, the size bounds, runners-up.
+
+    Example: epivote explain ballots.csv "picture 4" --size 1..2
+    """
+    with one_sentence_per_error():
+        if fitting.method not in ("auto", "em", "amle"):
+            raise InputError(f"method {fitting.method} counts approvals and has nothing to explain; use em or amle")
+        if plot is not None:
+            check_picture(plot)
+        fitted = _estimate(ballots, reading, fitting, Clock())
+        assert isinstance(fitted.estimator, RatedEstimator)
+        told = fitted.estimator.explain(instance)
+        if plot is not None:
+            save_waterfall(told, plot)
+        show.explanation(told, as_json=as_json)
+
+
+def evaluate(
+    truth: Annotated[Path, typer.Argument(help="CSV instance,alternatives, such as the truth.csv of aggregate.")],
+    gold: Annotated[Path, typer.Argument(help="CSV instance,alternatives with the right sets.")],
+    alternatives: Names = None,
+    menu: MenuFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare estimated sets with right ones.
+
+    Example: epivote evaluate result/truth.csv gold.csv
+    """
+    with one_sentence_per_error():
+        if menu is not None and alternatives is not None:
+            raise InputError("--menu and --alternatives both say what was offered; give one of them")
+        found, right = read_truths(truth), read_truths(gold)
+        names = split_names(alternatives) or sorted({*found.alternatives, *right.alternatives})
+        scores = score(found, right, names if menu is None else read_menu(menu))
+        stated = read_confidence(truth)
+        sure = [name for name in right if name in stated]
+        kept = [found[name] == right[name] for name in sure]
+        bins = calibration([stated[name] for name in sure], kept) if sure else []
+        if as_json:
+            show.scores_json(scores, bins)
+        else:
+            guessed = alternatives is None and menu is None
+            show.scores_table(scores, len(found), names if guessed else None, bins)
+
+
+@with_options
+def plan(
+    size: Size,
+    reading: Reading,
+    ballots: Annotated[Path | None, typer.Option(help="A file of ballots: plan with the voters found in it.")] = None,
+    hit_rate: Annotated[float, typer.Option(help="Without --ballots: chance to tick a right alternative.")] = 0.7,
+    false_alarm_rate: Annotated[float, typer.Option(help="Without --ballots: chance to tick a wrong one.")] = 0.15,
+    n_alternatives: Annotated[int, typer.Option(help="Without --ballots: how many alternatives are offered.")] = 5,
+    prior: Annotated[float, typer.Option(help="Without --ballots: how often an alternative is right.")] = 0.3,
+    target: Annotated[float, typer.Option(help="Share of sets that should be exactly right.")] = 0.95,
+    plot: Annotated[Path | None, typer.Option(help="Write a picture (.png or .svg) as well.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say how many voters per question are needed, by simulation.
+
+    Example: epivote plan --size 1..2 --ballots ballots.csv --target 0.95
+    """
+    with one_sentence_per_error():
+        if plot is not None:
+            check_picture(plot)
+        if ballots is None:
+            if n_alternatives < 1:
+                raise InputError(f"--n-alternatives {n_alternatives} must be at least 1")
+            alike = Parameters(np.array([hit_rate]), np.array([false_alarm_rate]), np.full(n_alternatives, prior))
+        else:
+            fitted = _estimate(ballots, reading, Fitting(size), Clock())
+            alike = typical_parameters(fitted.estimator.estimate_)
+        with working("Simulating crowds of different sizes"):
+            found = make_plan(alike, SizeBounds.parse(size), target=target)
+        if plot is not None:
+            save_plan(found, plot)
+        show.plan(found, as_json=as_json)
+
+
+def _estimate(ballots: Path, reading: Reading, fitting: Fitting, clock: Clock) -> Fitted:
+    with clock.measure("read"), working(f"Reading {ballots}"):
+        export = reading.read(ballots)
+    clock.seconds["read"] -= export.encode_seconds
+    clock.seconds["encode"] = export.encode_seconds
+    with clock.measure("fit"), working("Estimating") as status:
+        return fit(export, ballots, fitting, status)
+
+
+def _write_predictions(fitted: Fitted, export: Path, path: Path, question: str | None) -> None:
+    if fitted.export.format != "label-studio":
+        raise InputError(f"--predictions needs a Label Studio JSON export; {export} was read as {fitted.export.format}")
+    write_predictions(fitted.estimator.estimate_, export, path, question=question)

@@ -1,0 +1,144 @@
+"""The commands about files of ballots: look at one, change its format, make one up."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from epivote.cli import show_files as show
+from epivote.cli.console import one_sentence_per_error, working
+from epivote.cli.options import AsJson, BallotFile, Reading, Size, with_options
+from epivote.data.parameters import RateLike
+from epivote.errors import InputError
+from epivote.evaluate.inspection import inspect_ballots
+from epivote.formats.source import STANDARD_INPUT
+from epivote.formats.write import Output, ballot_table, joined, write_ballots, write_menu, write_rates, write_truths
+from epivote.simulate import FEW_FALSE_ALARMS, GOOD_HITS, Beta, reference_crowd
+from epivote.simulate import simulate as draw
+
+CROWDS = {"S": (2_000, 100, 10, 3), "M": (50_000, 1_000, 20, 4), "XL": (1_000_000, 10_000, 50, 5)}
+
+
+@with_options
+def inspect(ballots: BallotFile, reading: Reading, as_json: AsJson = False) -> None:
+    """Say what is in a file, how it was understood, and what looks odd.
+
+    Example: epivote inspect export.json
+    """
+    with one_sentence_per_error():
+        with working(f"Reading {ballots}"):
+            export = reading.read(ballots)
+            found = inspect_ballots(export.ballots)
+        show.inspection(export, found, ballots, as_json=as_json)
+
+
+@with_options
+def convert(
+    source: Annotated[Path, typer.Argument(help="The file to read, in any known format; - reads standard input.")],
+    target: Annotated[
+        Path, typer.Argument(help="The file to write: .csv, .tsv, .parquet, .jsonl, .abc.yaml, .cat; - prints CSV.")
+    ],
+    reading: Reading,
+    to: Annotated[Output | None, typer.Option(help="What to write, if the ending does not tell.")] = None,
+    gold_out: Annotated[Path | None, typer.Option(help="Write the gold sets of the file here, as CSV.")] = None,
+    menu_out: Annotated[Path | None, typer.Option(help="Write what was offered where here, as CSV.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Change the format of a file of ballots.
+
+    Example: epivote convert export.json ballots.csv
+    """
+    with one_sentence_per_error():
+        with working(f"Reading {source}"):
+            export = reading.read(source)
+        if gold_out is not None and export.gold is None:
+            raise InputError(f"{source} holds no gold sets; leave out --gold-out")
+        files: list[Path] = []
+        if str(target) == STANDARD_INPUT:
+            table = ballot_table(export.ballots, ("voter", "instance", "alternatives"), joined)
+            table.write_csv(sys.stdout.buffer)
+        else:
+            files += write_ballots(export.ballots, target, format=to)
+        if gold_out is not None and export.gold is not None:
+            write_truths(export.gold, gold_out)
+            files.append(gold_out)
+        if menu_out is not None:
+            write_menu(export.ballots, menu_out)
+            files.append(menu_out)
+        if str(target) != STANDARD_INPUT:
+            lost = _lost(
+                gold=export.gold is not None and gold_out is None,
+                menu=export.ballots.menu is not None and menu_out is None,
+            )
+            show.conversion(export, source, files, lost, as_json=as_json)
+
+
+def _lost(*, gold: bool, menu: bool) -> list[str]:
+    return [
+        note
+        for is_lost, note in (
+            (gold, "gold sets are not in a file of ballots; --gold-out FILE keeps them"),
+            (menu, "menus are not in a file of ballots; --menu-out FILE keeps them"),
+        )
+        if is_lost
+    ]
+
+
+def simulate(
+    out: Annotated[Path, typer.Option(help="Folder for ballots.csv, gold.csv and voters.csv; - prints the ballots.")],
+    size: Size = "1..2",
+    instances: Annotated[int, typer.Option(help="How many questions.")] = 100,
+    voters: Annotated[int, typer.Option(help="How many voters.")] = 20,
+    alternatives: Annotated[int, typer.Option(help="How many answers to tick from.")] = 5,
+    ballots_each: Annotated[
+        int | None, typer.Option(help="How many voters answer a question; all, if not given.")
+    ] = None,
+    hit_rate: Annotated[
+        float | None, typer.Option(help="Chance to tick a right answer; differs by voter if not given.")
+    ] = None,
+    false_alarm_rate: Annotated[
+        float | None, typer.Option(help="Chance to tick a wrong answer; differs by voter if not given.")
+    ] = None,
+    spammers: Annotated[float, typer.Option(help="Share of voters who tick without looking.")] = 0.0,
+    crowd: Annotated[
+        Literal["S", "M", "XL"] | None, typer.Option(help="A reference crowd, in place of all options above.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same ballots.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Make up ballots whose right answers are known, to try things out.
+
+    Example: epivote simulate --instances 200 --voters 30 --spammers 0.2 --seed 7 --out crowd
+    """
+    with one_sentence_per_error():
+        with working("Drawing ballots"):
+            if crowd is not None:
+                found = reference_crowd(*CROWDS[crowd], seed=seed)
+            else:
+                found = draw(
+                    instances=instances,
+                    voters=voters,
+                    alternatives=alternatives,
+                    bounds=size,
+                    hit_rates=_rate(hit_rate, GOOD_HITS),
+                    false_alarm_rates=_rate(false_alarm_rate, FEW_FALSE_ALARMS),
+                    ballots_per_instance=ballots_each,
+                    spammers=spammers,
+                    seed=seed,
+                )
+        if str(out) == STANDARD_INPUT:
+            ballot_table(found.ballots, ("voter", "instance", "alternatives"), joined).write_csv(sys.stdout.buffer)
+            return
+        files = write_ballots(found.ballots, out / "ballots.csv")
+        write_truths(found.gold, out / "gold.csv")
+        write_rates(found.ballots.voters, found.parameters, out / "voters.csv")
+        files += [out / "gold.csv", out / "voters.csv"]
+        bounds = f"1..{CROWDS[crowd][3]}" if crowd is not None else size
+        show.simulation(found, files, bounds, as_json=as_json)
+
+
+def _rate(given: float | None, usual: Beta) -> RateLike | Beta:
+    return usual if given is None else given

@@ -1,0 +1,100 @@
+"""From what was read to an estimate, with all that a reader should know about how it came about."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from epivote.cli.console import Status
+from epivote.cli.options import Fitting
+from epivote.data.ballots import Ballots
+from epivote.data.bounds import SizeBounds
+from epivote.data.names import listing
+from epivote.data.truths import Truths
+from epivote.errors import CrowdWarning
+from epivote.estimate.amle import AMLE
+from epivote.estimate.auto import suggest_method
+from epivote.estimate.base import Estimator
+from epivote.estimate.baselines import Approval, Majority, Modal
+from epivote.estimate.em import EM
+from epivote.formats.canonical import read_sizes, read_truths
+from epivote.formats.export import Export
+
+RULES: dict[str, type[AMLE] | type[EM] | type[Majority] | type[Modal] | type[Approval]] = {
+    "em": EM,
+    "amle": AMLE,
+    "majority": Majority,
+    "modal": Modal,
+    "approval": Approval,
+}
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """An estimator that has done its work; `gold` was learnt from, `kept_aside` is only compared with."""
+
+    estimator: Estimator
+    source: Path
+    export: Export
+    method: str
+    reason: str
+    notes: tuple[str, ...]
+    interrupted: bool
+    gold: Truths | None
+    kept_aside: Truths | None
+
+
+@dataclass
+class Clock:
+    """Seconds spent by name, in the order the work was done."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def measure(self, name: str) -> Iterator[None]:
+        """Add the time spent inside."""
+        begin = time.perf_counter()
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
+
+
+def fit(export: Export, source: Path, options: Fitting, status: Status) -> Fitted:
+    """Ballots estimated; gold sets of the file count if none are given."""
+    ballots = export.ballots
+    reason, name = "", str(options.method)
+    if name == "auto":
+        name, reason = suggest_method(ballots)
+    bounds = SizeBounds.parse(options.size)
+    estimator = RULES[name](bounds if options.sizes is None else read_sizes(options.sizes, bounds))
+    right = export.gold if options.gold is None else read_truths(options.gold)
+    score_only = options.gold_use == "score" or (options.gold_use == "auto" and _all_known(right, ballots))
+    gold, kept_aside = (None, right) if score_only else (right, None)
+    interrupted = False
+    with warnings.catch_warnings(record=True) as noticed:
+        warnings.simplefilter("always", CrowdWarning)
+        try:
+            estimator.fit(
+                ballots,
+                gold=gold,
+                progress=lambda iteration, value: status.say(
+                    f"Method {name}: iteration {iteration}, log-likelihood {value:,.3f}; Ctrl-C keeps the best so far"
+                ),
+            )
+        except KeyboardInterrupt:
+            if not hasattr(estimator, "estimate_"):
+                raise
+            interrupted = True
+    notes = [str(warning.message) for warning in noticed if issubclass(warning.category, CrowdWarning)]
+    for what, names in (("gold set", right or ()), ("size", estimator.estimate_.bounds.per_instance)):
+        strangers = [name for name in names if name not in ballots.instance_index]
+        if strangers:
+            notes.append(f"{len(strangers):,} instances with a {what} have no ballots: {listing(strangers, 3)}")
+    return Fitted(estimator, source, export, name, reason, tuple(notes), interrupted, gold, kept_aside)
+
+
+def _all_known(gold: Truths | None, ballots: Ballots) -> bool:
+    return gold is not None and all(name in gold.instance_index for name in ballots.instances)

@@ -1,0 +1,241 @@
+"""What `aggregate` prints: what was read, what was found, how sure, what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from epivote.cli.console import left_out, percent, print_json, table, terminal
+from epivote.cli.fitting import Fitted
+from epivote.cli.show import accuracy_table, calibration_table
+from epivote.data.estimate import Estimate
+from epivote.data.names import listing
+from epivote.estimate.base import RatedEstimator
+from epivote.estimate.reliability import VoterReport
+from epivote.estimate.review import Doubt
+from epivote.evaluate.calibration import CalibrationBin, calibration
+from epivote.evaluate.metrics import Scores, score
+
+MOST_ROWS = 30
+MOST_TO_REVIEW = 10
+SURE = 0.95
+
+
+def aggregate_tables(fitted: Fitted, files: Sequence[Path], seconds: dict[str, float] | None) -> None:
+    """Tables for a person at a terminal."""
+    console = terminal()
+    say = partial(console.print, markup=False)
+    for line in _opening(fitted):
+        say(line)
+    say()
+    console.print(_set_table(fitted.estimator.estimate_))
+    _voters(console, fitted)
+    _review(console, fitted)
+    _gold(console, fitted)
+    estimate = fitted.estimator.estimate_
+    if estimate.ties:
+        say(
+            f"{len(estimate.ties):,} sets had equally likely rivals, and the order of the alternatives decided: "
+            f"{listing(estimate.ties, 5)}."
+        )
+    if files:
+        say(f"Wrote {', '.join(file.name for file in files)} to {files[-1].parent}.")
+    else:
+        say("Nothing was written; add --out DIR to keep all sets, voters and probabilities as CSV.")
+    if seconds is not None:
+        say("Seconds: " + ", ".join(f"{name} {spent:.2f}" for name, spent in seconds.items()) + ".")
+
+
+def aggregate_json(fitted: Fitted, seconds: dict[str, float] | None) -> None:
+    """Everything as one JSON object."""
+    estimate = fitted.estimator.estimate_
+    history = estimate.log_likelihoods
+    rated = fitted.estimator if isinstance(fitted.estimator, RatedEstimator) else None
+    scores = _scores(fitted)
+    print_json(
+        {
+            "format": fitted.export.format,
+            "method": fitted.method,
+            "reason": fitted.reason,
+            "remarks": list(fitted.export.notes),
+            "notes": list(fitted.notes),
+            "size": str(estimate.bounds),
+            "status": estimate.status,
+            "iterations": estimate.n_iterations,
+            "log_likelihood": history[-1] if history else None,
+            "ties": list(estimate.ties),
+            "own_sizes": {name: list(pair) for name, pair in estimate.bounds.per_instance.items()},
+            "gold": sorted(estimate.gold),
+            "accuracy": None if scores is None else asdict(scores),
+            "calibration": [asdict(each) for each in _bins(fitted)],
+            "truth": _records(estimate.truth_table()),
+            "voters": _records(estimate.voter_table()),
+            "reliability": [asdict(report) for report in rated.reliability()] if rated else [],
+            "review": [asdict(doubt) for doubt in rated.review(SURE)] if rated else [],
+            "alternatives": _records(estimate.alternative_table()),
+            "inclusion": _records(estimate.inclusion_table()),
+            "seconds": seconds,
+        }
+    )
+
+
+def _opening(fitted: Fitted) -> list[str]:
+    ballots = fitted.export.ballots
+    name = "standard input" if str(fitted.source) == "-" else fitted.source
+    lines = [f"{name}: {repr(ballots).removeprefix('Ballots(').removesuffix(')')}."]
+    empty = int(np.sum(ballots.ballot_sizes == 0))
+    counted = f"{empty:,} ballots without a tick count as answers" if empty else "no ballot is without a tick"
+    lines.append(f"Read as {fitted.export.format}; {counted}; who has no ballot on an instance was not asked.")
+    lines.append(_how(fitted))
+    lines += [f"Note: {remark}." for remark in fitted.export.notes]
+    lines += [f"Careful: {note}." for note in fitted.notes]
+    return lines
+
+
+def _how(fitted: Fitted) -> str:
+    estimate = fitted.estimator.estimate_
+    bounds = estimate.bounds
+    sets = f"sets of {bounds}" if bounds.upper is not None else f"sets of at least {bounds.lower}"
+    own = sum(name in bounds.per_instance for name in estimate.ballots.instances)
+    sets += f" ({own:,} instances have sizes of their own)" if own else ""
+    method = f"Method {fitted.method}" + (f" ({fitted.reason})" if fitted.reason else "")
+    if not estimate.log_likelihoods:
+        return f"{method}, {sets}."
+    steps = f"{estimate.n_iterations} iteration{'' if estimate.n_iterations == 1 else 's'}"
+    outcome = {
+        "converged": f"converged after {steps}",
+        "iteration limit": f"stopped at the limit of {steps} before it had settled",
+        "interrupted": f"interrupted after {steps}; this is the best reached so far",
+    }[estimate.status]
+    return f"{method}, {sets}: {outcome}, log-likelihood {estimate.log_likelihoods[-1]:.3f}."
+
+
+def _set_table(estimate: Estimate) -> Table:
+    truths, posterior = estimate.truths, estimate.posterior
+    shown = table("Sets", caption=left_out(len(truths), MOST_ROWS))
+    shown.add_column("instance", overflow="fold")
+    shown.add_column("right answers", overflow="fold")
+    shown.add_column("confidence", justify="right")
+    for z, instance in enumerate(truths.instances[:MOST_ROWS]):
+        sure = None if posterior is None else float(posterior.set_probabilities[z])
+        shown.add_row(Text(instance), Text(", ".join(truths.listed(instance)) or "(none)"), percent(sure))
+    return shown
+
+
+def _voters(console: Console, fitted: Fitted) -> None:
+    """Who is worth a look, and who says most."""
+    if not isinstance(fitted.estimator, RatedEstimator):
+        return
+    reports = fitted.estimator.reliability()
+    flagged = sorted((each for each in reports if each.flags), key=lambda each: -each.ballots)
+    if flagged:
+        console.print(_voter_table(flagged))
+    best = sorted(reports, key=lambda each: -each.weight_interval[0])[:3]
+    named = ", ".join(
+        f"{each.voter} ({each.hit_rate:.0%} hits, {each.false_alarm_rate:.0%} false alarms)" for each in best
+    )
+    others = f"{len(flagged):,} of {len(reports):,} voters are worth a look." if flagged else "No voter stands out."
+    console.print(f"{others} Most informative: {named}.", markup=False)
+
+
+def _voter_table(reports: Sequence[VoterReport]) -> Table:
+    shown = table("Voters worth a look", caption=left_out(len(reports), MOST_ROWS))
+    shown.add_column("voter", overflow="fold", min_width=min(24, max(len(each.voter) for each in reports)))
+    for name in ("hits", "false alarms", "weight", "ballots"):
+        shown.add_column(name, justify="right", overflow="fold", min_width=6)
+    shown.add_column("why", overflow="fold")
+    for each in reports[:MOST_ROWS]:
+        shown.add_row(
+            Text(each.voter),
+            percent(each.hit_rate),
+            percent(each.false_alarm_rate),
+            f"{each.weight:+.2f}",
+            f"{each.ballots:,}",
+            Text("; ".join(each.flags)),
+        )
+    return shown
+
+
+def _review(console: Console, fitted: Fitted) -> None:
+    if not isinstance(fitted.estimator, RatedEstimator):
+        return
+    doubts = fitted.estimator.review(SURE, most=MOST_TO_REVIEW)
+    total = fitted.export.ballots.n_instances
+    if not doubts:
+        console.print(f"All {total:,} sets have a confidence of {SURE:.0%} or more.")
+        return
+    console.print(_review_table(doubts))
+    console.print(f"{len(doubts):,} of {total:,} sets have a confidence below {SURE:.0%}.")
+
+
+def _review_table(doubts: Sequence[Doubt]) -> Table:
+    shown = table("Items to review, most doubtful first", caption=left_out(len(doubts), MOST_TO_REVIEW))
+    shown.add_column("instance", overflow="fold")
+    shown.add_column("found", overflow="fold")
+    shown.add_column("or perhaps", overflow="fold")
+    shown.add_column("confidence", justify="right")
+    shown.add_column("more ballots", justify="right")
+    for each in doubts[:MOST_TO_REVIEW]:
+        shown.add_row(
+            Text(each.instance),
+            Text(", ".join(each.answer) or "(none)"),
+            Text(", ".join(each.rival) or "(none)"),
+            percent(each.confidence),
+            "many" if each.more_ballots is None else f"about {each.more_ballots}",
+        )
+    return shown
+
+
+def _gold(console: Console, fitted: Fitted) -> None:
+    scores, bins = _scores(fitted), _bins(fitted)
+    if scores is not None:
+        right = round(scores.zero_one.mean * scores.n_instances)
+        console.print(
+            f"\nGold sets are known and were only compared with: {right:,} of {scores.n_instances:,} sets are "
+            "exactly right."
+        )
+        console.print(accuracy_table(scores))
+    elif bins:
+        right = sum(round(each.right.mean * each.count) for each in bins)
+        console.print(
+            f"\n{sum(each.count for each in bins):,} instances had gold sets, kept as given. From the ballots alone "
+            f"{right:,} of them would be exactly right (their sets taught the rates, so this flatters a little):"
+        )
+    if bins:
+        console.print("Was the stated confidence right?")
+        console.print(calibration_table(bins))
+
+
+def _scores(fitted: Fitted) -> Scores | None:
+    if fitted.kept_aside is None:
+        return None
+    known = fitted.estimator.estimate_.truths
+    right = {name: names for name, names in fitted.kept_aside.items() if name in known.instance_index}
+    return score(known, right, fitted.export.ballots)
+
+
+def _bins(fitted: Fitted) -> list[CalibrationBin]:
+    """Stated confidence against gold: of sets found without it, or of what the ballots alone say where it taught."""
+    if not isinstance(fitted.estimator, RatedEstimator):
+        return []
+    if fitted.kept_aside is not None:
+        found, stated = fitted.estimator.truth_, fitted.estimator.confidence_
+        assert stated is not None
+        gold = fitted.kept_aside
+        rows = [(stated[z], found[name] == gold[name]) for z, name in enumerate(found) if name in gold.instance_index]
+        return calibration([sure for sure, _ in rows], [right for _, right in rows])
+    if fitted.gold is None or not fitted.estimator.estimate_.gold:
+        return []
+    truths, confidence = fitted.estimator.gold_check()
+    return calibration(confidence, np.array([truths[name] == fitted.gold[name] for name in truths]))
+
+
+def _records(columns: dict[str, list[object]]) -> list[dict[str, object]]:
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

@@ -1,0 +1,90 @@
+"""What the commands about files print."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+
+from rich.text import Text
+
+from epivote.cli.console import left_out, percent, print_json, table, terminal
+from epivote.evaluate.inspection import Inspection, Spread
+from epivote.formats.export import Export
+from epivote.simulate import Simulation
+
+MOST_ALTERNATIVES = 20
+
+
+def inspection(export: Export, found: Inspection, source: Path, *, as_json: bool) -> None:
+    """What is in a file, how it was understood, and what looks odd."""
+    ballots = export.ballots
+    if as_json:
+        counts = {"voters": ballots.n_voters, "instances": ballots.n_instances, "alternatives": ballots.n_alternatives}
+        counts |= {"ballots": ballots.n_ballots, "approvals": ballots.n_approvals}
+        gold = None if export.gold is None else len(export.gold)
+        told = {"format": export.format, **counts, "coverage": ballots.coverage, "gold": gold}
+        print_json({**told, "remarks": list(export.notes), **asdict(found)})
+        return
+    console = terminal()
+    say = partial(console.print, markup=False)
+    say(f"{source}: read as {export.format} (--format reads it as something else).")
+    say(f"It holds {repr(ballots).removeprefix('Ballots(').removesuffix(')')}.")
+    if export.gold is not None:
+        say(f"It holds gold sets for {len(export.gold):,} instances.")
+    for note in export.notes:
+        say(f"Note: {note}.")
+    say()
+    sizes = table("Ticks on a ballot")
+    sizes.add_column("ticks", justify="right")
+    sizes.add_column("ballots", justify="right")
+    sizes.add_column("")
+    for size, count in found.sizes.items():
+        sizes.add_row(str(size), f"{count:,}", "█" * round(30 * count / max(found.sizes.values())))
+    console.print(sizes)
+    say(f"An instance has {_spread(found.per_instance)} ballots, a voter cast {_spread(found.per_voter)}.")
+    say()
+    ticked = table("Alternatives", caption=left_out(len(found.ticked), MOST_ALTERNATIVES))
+    ticked.add_column("alternative", overflow="fold")
+    ticked.add_column("ticked on", justify="right")
+    for name, share in sorted(found.ticked.items(), key=lambda item: -item[1])[:MOST_ALTERNATIVES]:
+        ticked.add_row(Text(name), percent(share))
+    console.print(ticked)
+    for odd in found.odd:
+        say(f"Odd: {odd}.")
+    if not found.odd:
+        say("Nothing looks odd.")
+    say("Next: epivote aggregate, with --size for how many alternatives can be right.")
+
+
+def conversion(export: Export, source: Path, files: Sequence[Path], lost: Sequence[str], *, as_json: bool) -> None:
+    """What was written, and what the new format could not hold."""
+    if as_json:
+        told = {"format": export.format, "remarks": list(export.notes), "lost": list(lost)}
+        print_json({**told, "files": [str(file) for file in files]})
+        return
+    say = partial(terminal().print, markup=False)
+    say(f"{source}: read as {export.format}; {repr(export.ballots).removeprefix('Ballots(').removesuffix(')')}.")
+    for note in [*export.notes, *lost]:
+        say(f"Note: {note}.")
+    more = f" and {len(files) - 1:,} more" if len(files) > 1 else ""
+    say(f"Wrote {files[0]}{more}.")
+
+
+def simulation(found: Simulation, files: Sequence[Path], size: str, *, as_json: bool) -> None:
+    """What was drawn, and how to try it."""
+    if as_json:
+        print_json({"ballots": found.ballots.n_ballots, "files": [str(file) for file in files]})
+        return
+    say = partial(terminal().print, markup=False)
+    ballots, gold, _ = files
+    say(f"Drew {repr(found.ballots).removeprefix('Ballots(').removesuffix(')')}.")
+    say(f"Wrote {', '.join(file.name for file in files)} to {ballots.parent}.")
+    say(f"Try: epivote aggregate {ballots} --size {size} --gold {gold}")
+
+
+def _spread(counts: Spread) -> str:
+    if counts.least == counts.most:
+        return f"{counts.least:,}"
+    return f"{counts.least:,} to {counts.most:,} (half of them at most {counts.median:,.0f})"

@@ -1,0 +1,76 @@
+"""Many short lists of numbers in two columns."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from epivote.data.names import IntArray, row_ranges, smallest_integers
+
+ROWS_PER_CHUNK = 1 << 15
+
+
+class Lists(NamedTuple):
+    """`values[start[r] : start[r + 1]]` is list r."""
+
+    start: IntArray
+    values: IntArray
+
+    @classmethod
+    def of_lengths(cls, lengths: IntArray, values: IntArray) -> Lists:
+        """Lists of these lengths, one after the other."""
+        return cls(np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]), values)
+
+    @classmethod
+    def of_pairs(cls, rows: IntArray, values: IntArray, count: int) -> Lists:
+        """`count` lists from (row, value) pairs whose rows ascend."""
+        return cls.of_lengths(np.bincount(rows, minlength=count), values)
+
+    def rows(self, numbers: IntArray) -> Lists:
+        """The lists with these numbers, in that order."""
+        if len(numbers) == len(self.start) - 1 and np.array_equal(numbers, np.arange(len(numbers))):
+            return self
+        found = Lists.of_lengths(np.diff(self.start)[numbers], self.values[:0])
+        values = np.empty(found.start[-1], self.values.dtype)
+        for begin in range(0, len(numbers), ROWS_PER_CHUNK):  # so that what is in between stays in the cache
+            chunk = numbers[begin : begin + ROWS_PER_CHUNK]
+            at = slice(found.start[begin], found.start[begin + len(chunk)])
+            values[at] = self.values[row_ranges(self.start, chunk)]
+        return Lists(found.start, values)
+
+    def different(self, limit: int) -> tuple[Lists, IntArray]:
+        """The different lists, and which of them each list is.
+
+        For values below 63 ascending lists are told apart by one number each, else by their bytes.
+        """
+        if limit > 63:
+            seen: dict[bytes, int] = {}
+            kinds = (seen.setdefault(self.values[a:b].tobytes(), len(seen)) for a, b in pairwise(self.start.tolist()))
+            number = np.fromiter(kinds, np.int64, len(self.start) - 1)
+            first = np.full(len(seen), -1)
+            first[number[::-1]] = np.arange(len(number))[::-1]
+        else:
+            _, first, number = np.unique(self._masks(), return_index=True, return_inverse=True)
+        return self.rows(first), number
+
+    def _masks(self) -> IntArray:
+        """Bit j of a list's number says whether it holds j."""
+        bits = np.left_shift(np.int64(1), self.values, dtype=np.int64)
+        filled = self.start[:-1] < self.start[1:]
+        masks = np.zeros(len(filled), np.int64)
+        if filled.any():
+            masks[filled] = np.bitwise_or.reduceat(bits, self.start[:-1][filled])
+        return masks
+
+    def sorted_sets(self, limit: int) -> Lists:
+        """The same lists, each ascending and without repeats; values lie in 0..limit-1."""
+        begins = np.zeros(len(self.values) + 1, bool)
+        begins[self.start] = True
+        if np.all((self.values[1:] > self.values[:-1]) | begins[1:-1]):
+            return self
+        row = np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+        cells = np.sort(row * limit + self.values)
+        row, values = np.divmod(cells[np.concatenate([[True], cells[1:] != cells[:-1]])], limit)
+        return Lists.of_pairs(row, smallest_integers(values, limit), len(self.start) - 1)

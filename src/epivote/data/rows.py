@@ -1,0 +1,127 @@
+"""One row per ballot, names and cells still as text: the last stop before numbers.
+
+Cells repeat: ten million ballots hold far fewer different cells. So only the different ones are split and looked up,
+and every row points at its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from epivote.data.ballots import Ballots, Duplicates, MenuLike
+from epivote.data.build import assemble, check_known, universe
+from epivote.data.lists import Lists
+from epivote.data.names import IntArray, Place, as_names, smallest_integers
+from epivote.errors import BallotError
+
+Split = Callable[[pl.Series], pl.Series]
+"""Turns different text cells into lists of names; cells it cannot split become null."""
+
+
+def at(separator: str) -> Split:
+    """Cells split at a separator."""
+    return lambda cells: cells.str.split(separator)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Names of voter and instance, and the ticks: text cells with a way to split them, or lists of names.
+
+    A cell that is null or an empty text is blank. `place` puts a row into words.
+    """
+
+    voter: pl.Series
+    instance: pl.Series
+    ticks: pl.Series
+    place: Place
+    split: Split
+
+    @property
+    def blank(self) -> pl.Series:
+        """Which cells hold nothing at all; an empty list is something."""
+        if isinstance(self.ticks.dtype, pl.List):
+            return self.ticks.is_null()
+        return self.ticks.is_null() | (self.ticks == "").fill_null(value=True)
+
+    def keep(self, mask: pl.Series) -> Rows:
+        """The rows where `mask` holds; they keep their places."""
+        numbers = np.flatnonzero(mask.to_numpy())
+        place = self.place
+        return Rows(
+            self.voter.filter(mask),
+            self.instance.filter(mask),
+            self.ticks.filter(mask),
+            lambda row: place(int(numbers[row])),
+            self.split,
+        )
+
+    def ballots(
+        self, *, alternatives: Iterable[str] | None, menu: MenuLike | None, duplicates: Duplicates, merge: bool = False
+    ) -> Ballots:
+        """Ballots from these rows; blank ones are empty ballots. `merge` joins the ticks of a ballot's rows."""
+        voters, ballot_voter = _encode(self.voter, "voter", self.place)
+        instances, ballot_instance = _encode(self.instance, "instance", self.place)
+        cells, cell_of_row = self._cells()
+        ticks = cells.list.drop_nulls().list.filter(pl.element() != "")
+        named = ticks.explode(empty_as_null=False)
+        ticked = named.unique(maintain_order=True)
+        names = universe(alternatives, menu, ticked.to_list())
+        self._check_known(ticked, names, ticks, cell_of_row)
+        numbers = smallest_integers(_numbers(named, names), len(names))
+        lists = Lists.of_lengths(ticks.list.len().to_numpy(), numbers).sorted_sets(len(names))
+        return assemble(
+            voters=voters,
+            instances=instances,
+            alternatives=names,
+            ballot_voter=ballot_voter,
+            ballot_instance=ballot_instance,
+            approvals=lists.rows(cell_of_row),
+            menu=menu,
+            duplicates=duplicates,
+            merge=merge,
+            place=self.place,
+        )
+
+    def _cells(self) -> tuple[pl.Series, IntArray]:
+        """The different cells as lists of names, and which of them each row holds."""
+        if isinstance(self.ticks.dtype, pl.List):
+            return self.ticks.fill_null([]).rename("cell"), np.arange(len(self.ticks))
+        text = self.ticks.cast(pl.String).fill_null("")
+        different = text.unique(maintain_order=True)
+        number = _numbers(text, different)
+        filled = different.to_frame("cell").select(pl.when(pl.col("cell") != "").then(pl.col("cell"))).to_series()
+        lists = self.split(filled).cast(pl.List(pl.String))
+        odd = (lists.is_null() & filled.is_not_null()).arg_true()
+        if len(odd):
+            row = int(np.flatnonzero(number == odd[0])[0])
+            raise BallotError(
+                f"{self.place(row)}: {different[int(odd[0])]!r} is no list of alternatives; "
+                'write ["a", "b"], or join names by |'
+            )
+        return lists.fill_null([]), number
+
+    def _check_known(self, ticked: pl.Series, names: tuple[str, ...], ticks: pl.Series, cell_of_row: IntArray) -> None:
+        known = {name: number for number, name in enumerate(names)}
+        for name in ticked:
+            if name not in known:
+                cell = int(ticks.list.contains(name).arg_true()[0])
+                check_known([name], known, self.place(int(np.flatnonzero(cell_of_row == cell)[0])))
+
+
+def _encode(column: pl.Series, kind: str, place: Place) -> tuple[tuple[str, ...], IntArray]:
+    """Names in order of first appearance, and the number of each row's name."""
+    blank = (column.is_null() | (column == "")).fill_null(value=True).arg_true()
+    if len(blank):
+        raise BallotError(f"{place(int(blank[0]))}: the {kind} is blank; give every ballot a {kind}")
+    names = column.unique(maintain_order=True)
+    return as_names(names.to_list(), kind), _numbers(column, names)
+
+
+def _numbers(column: pl.Series, names: Iterable[str] | pl.Series) -> IntArray:
+    if len(column) == 0:
+        return np.zeros(0, np.uint32)
+    return column.cast(pl.Enum(names)).to_physical().to_numpy()

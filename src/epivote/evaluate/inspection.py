@@ -1,0 +1,123 @@
+"""What ballots look like before anything is estimated, and what looks odd about them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from epivote.data.ballots import Ballots
+from epivote.data.names import IntArray, listing
+
+SHOWN = 3
+RARE = 2
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Smallest, middle and largest of some counts."""
+
+    least: int
+    median: float
+    most: int
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """Counts of ballots by size, by instance and by voter, the share of ballots with each tick, and oddities."""
+
+    sizes: dict[int, int]
+    per_instance: Spread
+    per_voter: Spread
+    ticked: dict[str, float]
+    odd: tuple[str, ...]
+
+
+def inspect_ballots(ballots: Ballots) -> Inspection:
+    """A look at ballots; `odd` says in words what may be a mistake of the file or of how it was read."""
+    sizes = np.bincount(ballots.ballot_sizes)
+    seen = _seen(ballots)
+    ticks = np.bincount(ballots.approved, minlength=ballots.n_alternatives)
+    shares = np.divide(ticks, seen, out=np.zeros(len(ticks)), where=seen > 0)
+    return Inspection(
+        sizes={size: int(count) for size, count in enumerate(sizes) if count},
+        per_instance=_spread(np.diff(ballots.ballot_start)),
+        per_voter=_spread(ballots.ballots_per_voter),
+        ticked=dict(zip(ballots.alternatives, shares.tolist(), strict=True)),
+        odd=tuple(_oddities(ballots, ticks)),
+    )
+
+
+def _spread(counts: IntArray) -> Spread:
+    return Spread(int(counts.min()), float(np.median(counts)), int(counts.max()))
+
+
+def _seen(ballots: Ballots) -> IntArray:
+    """On how many ballots each alternative was offered."""
+    if ballots.menu is None:
+        return np.full(ballots.n_alternatives, ballots.n_ballots)
+    weights = np.repeat(np.diff(ballots.ballot_start), ballots.menu_sizes)
+    return np.bincount(ballots.menu.offered, weights=weights, minlength=ballots.n_alternatives).astype(np.int64)
+
+
+def _oddities(ballots: Ballots, ticks: IntArray) -> Iterable[str]:
+    names = ballots.alternatives
+    for kind, known in (("alternative", names), ("voter", ballots.voters)):
+        for alike in _alike(known):
+            yield f"{kind}s {listing(alike, SHOWN)} differ only in blanks, accents or capitals; are they the same?"
+    joined = [name for name in names if _looks_joined(name, names)]
+    if joined:
+        yield f"alternative {joined[0]!r} looks like several in one; say what separates them with --separator"
+    lists = [name for name in names if name.startswith(("[", "{", "("))]
+    if lists:
+        yield f"alternative {lists[0]!r} looks like a list; try --format crowd-kit"
+    rare = [name for name, count in zip(names, ticks, strict=True) if 0 < count < RARE]
+    if rare and ballots.n_ballots > 20 * RARE:
+        yield f"ticked only once: {listing(rare, SHOWN)}; check the spelling"
+    never = [name for name, count in zip(names, ticks, strict=True) if count == 0]
+    if never:
+        yield f"never ticked: {listing(never, SHOWN)}"
+    yield from _odd_voters(ballots)
+    single = int(np.sum(np.diff(ballots.ballot_start) == 1))
+    if single:
+        yield f"{single:,} of {ballots.n_instances:,} instances have a single ballot: there one voter decides"
+    if len(_unanswered(ballots)):
+        yield f"{len(_unanswered(ballots)):,} instances have no ballot at all"
+
+
+def _odd_voters(ballots: Ballots) -> Iterable[str]:
+    cast = ballots.ballots_per_voter
+    offered = np.bincount(
+        ballots.ballot_voter, weights=ballots.menu_sizes[ballots.ballot_instance], minlength=ballots.n_voters
+    )
+    ticked = np.bincount(ballots.ballot_voter, weights=ballots.ballot_sizes, minlength=ballots.n_voters)
+    for what, who in (
+        ("tick everything, always", (ticked == offered) & (cast > 1)),
+        ("never tick anything", (ticked == 0) & (cast > 1)),
+        ("cast one ballot only, too little to learn from", cast == 1),
+    ):
+        found = [ballots.voters[i] for i in np.flatnonzero(who)]
+        if found:
+            yield f"{len(found):,} of {ballots.n_voters:,} voters {what}: {listing(found, SHOWN)}"
+
+
+def _unanswered(ballots: Ballots) -> IntArray:
+    return np.flatnonzero(np.diff(ballots.ballot_start) == 0)
+
+
+def _alike(names: Iterable[str]) -> list[list[str]]:
+    """Groups of names that are the same but for blanks, accents and capitals."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        plain = unicodedata.normalize("NFKD", name)
+        key = "".join(letter for letter in plain if not unicodedata.combining(letter)).casefold()
+        groups.setdefault(" ".join(key.split()), []).append(name)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _looks_joined(name: str, names: Iterable[str]) -> bool:
+    parts = [part.strip() for part in re.split(r"[;,/]", name)]
+    return len(parts) > 1 and all(part in names for part in parts)

@@ -1,0 +1,83 @@
+"""doccano's export of a classification project: a folder or zip with one file per member."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from epivote.errors import FileError
+from epivote.formats.export import Collector, Reading, read_json, read_json_lines, records
+from epivote.formats.source import ZIP, Source
+from epivote.formats.text_table import TextTable
+
+KINDS = (".jsonl", ".json", ".csv")
+
+
+def read_doccano(source: Source, reading: Reading) -> Collector:
+    """A member's labels of an example are a ballot, the file's name is the voter.
+
+    An example without labels may never have been opened: it counts as no ballot unless `blank` says it is empty.
+    """
+    found = Collector(source, reading)
+    if source.path.is_dir():
+        _members(found, source.path)
+    elif source.start(4) == ZIP:
+        with TemporaryDirectory(prefix="epivote-") as folder:
+            try:
+                with zipfile.ZipFile(source.path) as packed:
+                    packed.extractall(folder)
+            except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError) as error:
+                raise FileError(f"{source} cannot be unpacked ({error}); download it again") from None
+            _members(found, Path(folder))
+    else:
+        raise FileError(f"{source} is one file without annotators; give the folder or zip with one file per member")
+    return found
+
+
+def _members(found: Collector, folder: Path) -> None:
+    files = sorted(file for file in folder.rglob("*") if file.suffix in KINDS and not file.name.startswith("."))
+    if not files:
+        raise FileError(f"{found.source} holds no .jsonl, .json or .csv file; export the project again")
+    if [file.stem for file in files] == ["all"]:
+        raise FileError(
+            f"{found.source} holds only {files[0].name}, which does not say who labelled what; "
+            "turn off sharing of annotations, or export the members one by one"
+        )
+    for file in files:
+        member = Source(f"{found.source} ({file.name})", file, file.suffix)
+        for place, example in _examples(member):
+            _example(found, file.stem, example, f"{file.name}, {place}")
+
+
+def _examples(member: Source) -> Iterator[tuple[str, dict[str, Any]]]:
+    if member.suffix == ".jsonl":
+        return ((f"line {number}", record) for number, record in read_json_lines(member))
+    if member.suffix == ".json":
+        rows = records(read_json(member), member)
+        return ((f"record {number}", record) for number, record in enumerate(rows, start=1))
+    table = TextTable(member)
+    rows = table.frame.to_dicts()
+    for row in rows:
+        row["label"] = [] if row.get("label") is None else row["label"].split("#")
+    return ((f"line {line}", row) for line, row in zip(table.lines, rows, strict=True))
+
+
+def _example(found: Collector, voter: str, example: dict[str, Any], place: str) -> None:
+    labels = example.get("label", example.get("labels", []))
+    if not isinstance(labels, list) or any(isinstance(label, (list, dict)) for label in labels):
+        raise FileError(f"{found.source}, {place}: {labels!r} is no list of labels; only classification can be read")
+    instance = example.get("id", example.get("text", example.get("filename")))
+    if instance is None:
+        raise FileError(f"{found.source}, {place}: there is neither id, text nor filename to tell the example by")
+    if not labels:
+        if found.reading.blank != "empty":
+            found.remark(
+                "an example without labels may never have been opened and was taken as no ballot; export only "
+                "confirmed examples and say --blank empty to count it as one with nothing ticked"
+            )
+            return
+        found.remark("an example without labels was taken as an empty ballot")
+    found.add(voter, instance, labels, place)

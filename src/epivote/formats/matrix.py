@@ -1,0 +1,77 @@
+"""A pasted 0/1 matrix: a line per voter, a column per alternative, a blank line between instances."""
+
+from __future__ import annotations
+
+import re
+
+from epivote.errors import FileError
+from epivote.formats.export import Collector, Reading
+from epivote.formats.source import Source, lines_of
+
+MARKS = {"0", "1"}
+MISSING = {"?", "-", "na", "nan", "."}
+
+
+def read_matrix(source: Source, reading: Reading) -> Collector:
+    """`1` is a tick and `0` none; a line of `?`, `-` or `nan` is no ballot.
+
+    The first line may name the alternatives and the first cell of a line its voter; `# name` before a block names the
+    instance. Cells are separated by tabs, commas, semicolons or blanks.
+    """
+    found = Collector(source, reading)
+    names: list[str] = list(reading.alternatives or ())
+    title, block, row = "", 1, 0
+    for number, line in lines_of(source):
+        cells = cells_of(line)
+        if line.startswith("#"):
+            title = line[1:].strip()
+        elif not cells:
+            block, row, title = (block + 1, 0, "") if row else (block, row, title)
+        elif not is_marks(cells) and not is_marks(cells[1:]):
+            if row or block > 1:
+                raise FileError(f"{source}, line {number}: {line.strip()[:40]!r} must be 0 and 1, after a name at most")
+            names = cells
+        else:
+            row += 1
+            voter, marks = (f"voter {row}", cells) if is_marks(cells) else (cells[0], cells[1:])
+            names = _fitting(names, marks, voter != f"voter {row}")
+            if len(names) != len(marks):
+                raise FileError(
+                    f"{source}, line {number}: {len(marks)} marks where {len(names)} alternatives are known"
+                )
+            _add(found, voter, title or f"instance {block}", names, marks, number)
+    found.alternatives = dict.fromkeys(names)
+    return found
+
+
+def cells_of(line: str) -> list[str]:
+    """The cells of a line; blanks separate them where nothing else does."""
+    text = line.strip()
+    parts = re.split(r"[\t,;]", text) if re.search(r"[\t,;]", text) else text.split()
+    return [part.strip().strip('"') for part in parts] if text else []
+
+
+def is_marks(cells: list[str]) -> bool:
+    """Whether all cells are 0, 1 or a sign for nothing."""
+    return bool(cells) and all(cell.lower() in MARKS | MISSING for cell in cells)
+
+
+def _fitting(names: list[str], marks: list[str], named_voter: bool) -> list[str]:
+    """Names for all marks: those of the header, without the one above the voters."""
+    if not names:
+        return [f"a{j}" for j in range(1, len(marks) + 1)]
+    return names[1:] if named_voter and len(names) == len(marks) + 1 else names
+
+
+def _add(found: Collector, voter: str, instance: str, names: list[str], marks: list[str], number: int) -> None:
+    blank = [mark.lower() in MISSING for mark in marks]
+    if all(blank):
+        return
+    if any(blank):
+        mark = marks[blank.index(True)]
+        raise FileError(
+            f"{found.source}, line {number}: {mark!r} stands among 0 and 1; write 0 for no tick, "
+            "or the same sign in every cell of a ballot that is missing"
+        )
+    ticks = [name for name, mark in zip(names, marks, strict=True) if mark == "1"]
+    found.add(voter, instance, ticks, f"line {number}")

@@ -1,0 +1,125 @@
+"""Where text comes from: a file, a compressed one, one in UTF-16, a pipe, standard input.
+
+Whatever it was, readers see a plain file in UTF-8 and the name by which the user knows it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import shutil
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from epivote.errors import FileError
+
+STANDARD_INPUT = "-"
+GZIP, ZIP, PARQUET = b"\x1f\x8b", b"PK\x03\x04", b"PAR1"
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+@dataclass(frozen=True)
+class Source:
+    """`name` for messages; `path` of a plain UTF-8 (or binary) file, or of a folder; `suffix` without `.gz`."""
+
+    name: str
+    path: Path
+    suffix: str
+
+    @property
+    def stem(self) -> str:
+        """The name without folders and endings."""
+        return Path(self.name).name.removesuffix(".gz").removesuffix(self.suffix) or self.name
+
+    def __str__(self) -> str:
+        """As the user knows it."""
+        return self.name
+
+    def start(self, count: int = 4096) -> bytes:
+        """The first bytes; none of a folder."""
+        if self.path.is_dir():
+            return b""
+        with self.path.open("rb") as file:
+            return file.read(count)
+
+    def text(self) -> str:
+        """All of it, line ends as they are."""
+        try:
+            return self.path.read_bytes().decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise not_utf8(self.name) from None
+
+
+def not_utf8(name: str) -> FileError:
+    """The error for text in another encoding."""
+    return FileError(f"{name} is not UTF-8 text; save it with encoding UTF-8")
+
+
+@contextmanager
+def open_source(given: str | Path) -> Iterator[Source]:
+    """The source behind a path or `-`; what is not a plain file is copied into one that is gone afterwards."""
+    name = "standard input" if str(given) == STANDARD_INPUT else str(given)
+    path = Path(given)
+    with tempfile.TemporaryDirectory(prefix="epivote-") as folder:
+        try:
+            plain = _plain(path, name, Path(folder))
+        except FileNotFoundError:
+            raise FileError(f"there is no file {name}") from None
+        except (EOFError, zlib.error, gzip.BadGzipFile):
+            raise FileError(f"{name} is compressed but damaged; copy it again") from None
+        except OSError as error:
+            raise FileError(f"cannot read {name}: {error.strerror or error}") from None
+        yield Source(name, plain, _suffix(path))
+
+
+def _suffix(path: Path) -> str:
+    name = path.name.lower().removesuffix(".gz")
+    return ".abc.yaml" if name.endswith(".abc.yaml") else Path(name).suffix
+
+
+def _plain(path: Path, name: str, folder: Path) -> Path:
+    if str(path) == STANDARD_INPUT:
+        path = _copy(sys.stdin.buffer, folder / "input")
+    elif not path.is_file() and not path.is_dir():
+        with path.open("rb") as pipe:
+            path = _copy(pipe, folder / "input")
+    if path.is_dir():
+        return path
+    with path.open("rb") as file:
+        begins = file.read(2)
+    if begins == GZIP:
+        with gzip.open(path) as packed:
+            path = _copy(packed, folder / "unpacked")
+        with path.open("rb") as file:
+            begins = file.read(2)
+    if begins in UTF_16:
+        path = _transcode(path, name, folder / "text")
+    return path
+
+
+def _copy(file: IO[bytes] | gzip.GzipFile, target: Path) -> Path:
+    with target.open("wb") as copy:
+        shutil.copyfileobj(file, copy, 1 << 20)
+    return target
+
+
+def _transcode(path: Path, name: str, target: Path) -> Path:
+    try:
+        with path.open(encoding="utf-16", newline="") as text, target.open("w", encoding="utf-8", newline="") as copy:
+            while chunk := text.read(1 << 20):
+                copy.write(chunk)
+    except UnicodeError:
+        raise FileError(f"{name} begins as UTF-16 text but is damaged; save it with encoding UTF-8") from None
+    return target
+
+
+def lines_of(source: Source) -> Iterator[tuple[int, str]]:
+    """Number and text of every line."""
+    return enumerate(io.StringIO(source.text()), start=1)

@@ -1,0 +1,195 @@
+"""Tables with a row per ballot or per tick: canonical ballots, ticks, 0/1 columns, crowd-kit's lists.
+
+They may be CSV, TSV, Parquet, JSON or JSONL; only the columns that are needed are read.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from itertools import islice
+from typing import Any, TypeVar
+
+import narwhals as nw
+import polars as pl
+
+from epivote.data.frames import INSTANCE_COLUMNS, LIST_COLUMNS, TICK_COLUMNS, VOTER_COLUMNS, Layout, Table, from_table
+from epivote.data.names import Place, listing, suggestion
+from epivote.data.rows import Split, at
+from epivote.errors import BallotError, ColumnError, FileError
+from epivote.formats.export import Export, Reading, read_json, read_json_lines, records
+from epivote.formats.source import PARQUET, Source
+from epivote.formats.text_table import TextTable
+
+SEPARATOR = "|"
+JSON_LINES = (".jsonl", ".ndjson")
+T = TypeVar("T")
+
+
+def read_lists(source: Source, reading: Reading) -> Export:
+    """A row per ballot; ticks joined by `|` (or as `separator` says) or, in JSON and Parquet, a list."""
+    return _read(source, reading, "lists", (reading.ticks, LIST_COLUMNS), at(reading.separator or SEPARATOR))
+
+
+def read_crowd_kit(source: Source, reading: Reading) -> Export:
+    """A row per ballot; the ticks are a list as JSON or Python writes it, else joined by `|`."""
+    return _read(source, reading, "lists", (reading.ticks, LIST_COLUMNS), _literal(reading.separator or SEPARATOR))
+
+
+def read_ticks(source: Source, reading: Reading) -> Export:
+    """A row per tick; a row without alternative makes an empty ballot."""
+    found = _read(source, reading, "ticks", (reading.ticks, TICK_COLUMNS), at(SEPARATOR))
+    if (found.ballots.ballot_sizes > 0).all():
+        note = (
+            "a row is one tick, so a voter who ticked nothing has no row and counts as not having answered; "
+            "add rows with a blank alternative for those who did"
+        )
+        return replace(found, notes=(note,))
+    return found
+
+
+def read_indicators(source: Source, reading: Reading) -> Export:
+    """A row per ballot with a 0/1 column per alternative; those `ticks` matches, else all but voter and instance."""
+    columns = columns_of(source)
+    keys = [_find(source, columns, reading.voter, VOTER_COLUMNS, "voter")]
+    keys.append(_find(source, columns, reading.instances, INSTANCE_COLUMNS, "instances"))
+    marks = [name for name in columns if name not in keys and fnmatchcase(name, reading.ticks or "*")]
+    if not marks:
+        raise ColumnError(f"{source}: no 0/1 column is left besides {listing(keys)}; check --ticks")
+    return _ballots(source, reading, "indicators", keys, marks, at(SEPARATOR))
+
+
+def _read(
+    source: Source, reading: Reading, layout: Layout, ticks: tuple[str | None, Sequence[str]], split: Split
+) -> Export:
+    columns = columns_of(source)
+    voter = _find(source, columns, reading.voter, VOTER_COLUMNS, "voter")
+    instance = _find(source, columns, reading.instances, INSTANCE_COLUMNS, "instances")
+    approvals = _find(source, columns, *ticks, "ticks")
+    return _ballots(source, reading, layout, [voter, instance], [approvals], split)
+
+
+def _ballots(
+    source: Source, reading: Reading, layout: Layout, keys: list[str], ticks: list[str], split: Split
+) -> Export:
+    voter, instance = keys
+    table = open_table(source, list(dict.fromkeys([*keys, *ticks])))
+    if len(table.frame) == 0:
+        raise BallotError(f"{source} holds no ballots; check that it is the file you meant")
+    begin = time.perf_counter()
+    ballots = from_table(
+        table,
+        layout=layout,
+        voter=voter,
+        instance=instance,
+        approvals=ticks if layout == "indicators" else ticks[0],
+        alternatives=reading.alternatives,
+        menu=reading.menu,
+        split=split,
+        blank=reading.blank,
+        duplicates=reading.duplicates,
+    )
+    return Export(ballots, encode_seconds=time.perf_counter() - begin)
+
+
+def columns_of(source: Source) -> list[str]:
+    """The names of a table's columns, without reading the rest."""
+    if source.start(4) == PARQUET:
+        return _parquet(source, lambda scan: scan.collect_schema().names())
+    if source.suffix in JSON_LINES:
+        return list(next(read_json_lines(source), (0, {}))[1])
+    if source.suffix == ".json":
+        return list(dict.fromkeys(name for row in records(read_json(source), source) for name in row))
+    return TextTable(source).columns
+
+
+def open_table(source: Source, names: Sequence[str]) -> Table:
+    """Some columns of a table, whose rows know their places."""
+    if source.start(4) == PARQUET:
+        frame = _parquet(source, lambda scan: scan.select(names).collect())
+        return Table(nw.from_native(frame), lambda row: f"{source}, row {row + 1}")
+    if source.suffix in JSON_LINES:
+        return Table(nw.from_native(_json_lines(source, names)), lambda row: _line(source, row))
+    if source.suffix == ".json":
+        rows, place = records(read_json(source), source), lambda row: f"{source}, record {row + 1}"
+        return Table(nw.from_native(_frame(rows, names, place)), place)
+    text = TextTable(source)
+    return Table(nw.from_native(text.select(names)), text.place)
+
+
+def _parquet(source: Source, what: Callable[[pl.LazyFrame], T]) -> T:
+    try:
+        return what(pl.scan_parquet(source.path, glob=False))
+    except pl.exceptions.PolarsError as error:
+        raise FileError(f"{source} is damaged Parquet ({str(error).splitlines()[0]}); write it again") from None
+
+
+def _json_lines(source: Source, names: Sequence[str]) -> pl.DataFrame:
+    try:
+        return pl.scan_ndjson(source.path, infer_schema_length=None).select(names).collect()
+    except pl.exceptions.PolarsError:  # odd records: one by one, so that the error names the line
+        return _frame([record for _, record in read_json_lines(source)], names, lambda row: _line(source, row))
+
+
+def _line(source: Source, row: int) -> str:
+    number, _ = next(islice(read_json_lines(source), row, None))
+    return f"{source}, line {number}"
+
+
+def _frame(rows: list[dict[str, Any]], names: Sequence[str], place: Place) -> pl.DataFrame:
+    """Records as text columns and columns of lists."""
+    columns = {}
+    for name in names:
+        cells = [row.get(name) for row in rows]
+        kind = pl.List(pl.String) if any(isinstance(cell, list) for cell in cells) else pl.String
+        for row, cell in enumerate(cells):
+            if isinstance(cell, dict) or (kind != pl.String and not isinstance(cell, (list, type(None)))):
+                raise FileError(f"{place(row)}: {cell!r} in {name!r} is neither a name nor a list of names")
+        columns[name] = pl.Series(name, [_text(cell) for cell in cells], kind)
+    return pl.DataFrame(columns)
+
+
+def _text(cell: Any) -> Any:
+    if isinstance(cell, list):
+        return [str(each) for each in cell]
+    return None if cell is None else str(cell)
+
+
+def _find(source: Source, columns: Sequence[str], given: str | None, usual: Sequence[str], option: str) -> str:
+    """The column the user named, or the first of the usual names that is there."""
+    for name in [given] if given is not None else usual:
+        if name in columns:
+            return name
+    wanted = given if given is not None else usual[0]
+    others = f" (nor {', '.join(usual[1:])})" if given is None and len(usual) > 1 else ""
+    raise ColumnError(
+        f"{source}: there is no column {wanted!r}{others}{suggestion(wanted, columns)}; the columns are "
+        f"{listing(columns)}; name one with --{option}, or say what the file is with --format"
+    )
+
+
+def _literal(separator: str) -> Split:
+    def split(cells: pl.Series) -> pl.Series:
+        lists = [None if cell is None else _parsed(cell, separator) for cell in cells]
+        return pl.Series(cells.name, lists, pl.List(pl.String))
+
+    return split
+
+
+def _parsed(cell: str, separator: str) -> list[str] | None:
+    """`["a", "b"]`, `['a', 'b']`, `('a',)`, `{'a'}` or `a|b`; None if brackets hold no list."""
+    text = cell.strip()
+    if not (text[:1] in "[({" and text[-1:] in "])}"):
+        return cell.split(separator)
+    for parse in (json.loads, ast.literal_eval):
+        try:
+            found = parse(text)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+        if isinstance(found, (list, tuple, set)):
+            return [str(each) for each in found]
+    return None

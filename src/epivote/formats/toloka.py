@@ -1,0 +1,87 @@
+"""Toloka's TSV of assignments: `INPUT:`, `OUTPUT:` and `GOLDEN:` columns, one row per answered task."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from epivote.data.names import listing
+from epivote.errors import ColumnError, FileError
+from epivote.formats.export import Collector, Reading
+from epivote.formats.source import Source
+from epivote.formats.text_table import TextTable
+
+ANSWERED = ("SUBMITTED", "APPROVED", "ACCEPTED")
+BOOLEANS = ("true", "false")
+Ticks = Callable[[int], tuple[str, ...]]
+
+
+def read_toloka(source: Source, reading: Reading) -> Collector:
+    """An answered task is a ballot; a golden answer is gold; other assignments count as none.
+
+    The item is the task, or what column `instances` names. Ticks are a JSON list or joined by commas (or `separator`)
+    in one `OUTPUT:` column, or true/false in one `OUTPUT:` column per option.
+    """
+    table = TextTable(source)
+    found = Collector(source, reading)
+    workers = table.column(("ASSIGNMENT:worker_id",)).to_list()
+    items = table.column((reading.instances or "ASSIGNMENT:task_id",)).to_list()
+    states = (
+        table.column(("ASSIGNMENT:status",)).to_list()
+        if "ASSIGNMENT:status" in table.columns
+        else ["APPROVED"] * len(items)
+    )
+    fields = _fields(table, "OUTPUT:", reading)
+    ticks, golden = _reader(table, fields, reading), _golden(table, fields, reading)
+    for row, (worker, item) in enumerate(zip(workers, items, strict=True)):
+        right = golden(row)
+        if right:
+            found.gold[str(item)] = right
+        if states[row] not in ANSWERED:
+            found.remark(f"an assignment that is {states[row]} was taken as no ballot")
+            continue
+        answer = ticks(row)
+        if not answer:
+            found.remark("a submitted answer without ticks was taken as an empty ballot")
+        found.add(worker, item, answer, f"line {table.lines[row]}")
+    return found
+
+
+def _fields(table: TextTable, start: str, reading: Reading) -> list[str]:
+    """The `OUTPUT:` columns to read: the one asked for, the only one, or all if all hold true and false."""
+    present = [name for name in table.columns if name.startswith(start)]
+    if reading.question is not None:
+        present = [name for name in present if name == f"{start}{reading.question}"]
+    if len(present) == 1 or (present and all(_boolean(table, name) for name in present)):
+        return present
+    outputs = [name for name in table.columns if name.startswith(start)]
+    raise ColumnError(f"{table.source}: which answer to read? Name it with --question; there are {listing(outputs)}")
+
+
+def _boolean(table: TextTable, name: str) -> bool:
+    cells = table.column((name,)).drop_nulls().str.to_lowercase()
+    return len(cells) > 0 and bool(cells.is_in(BOOLEANS).all())
+
+
+def _reader(table: TextTable, fields: list[str], reading: Reading) -> Ticks:
+    if all(_boolean(table, name) for name in fields):
+        boxes = {name.split(":", 1)[1]: table.column((name,)).to_list() for name in fields}
+        return lambda row: tuple(option for option, cells in boxes.items() if (cells[row] or "").lower() == "true")
+    cells = table.column((fields[0],)).to_list()
+    return lambda row: _ticks(cells[row] or "", reading, table, row)
+
+
+def _golden(table: TextTable, fields: list[str], reading: Reading) -> Ticks:
+    golden = [name.replace("OUTPUT:", "GOLDEN:", 1) for name in fields]
+    if any(name not in table.columns for name in golden):
+        return lambda _: ()
+    return _reader(table, golden, reading)
+
+
+def _ticks(cell: str, reading: Reading, table: TextTable, row: int) -> tuple[str, ...]:
+    if cell.startswith("["):
+        try:
+            return tuple(str(each) for each in json.loads(cell))
+        except (ValueError, TypeError):
+            raise FileError(f"{table.place(row)}: {cell[:60]!r} is not JSON; export the assignments again") from None
+    return tuple(part.strip() for part in cell.split(reading.separator or ",") if part.strip())

@@ -1,0 +1,186 @@
+"""Writing ballots, sets and estimates: canonical CSV, TSV, Parquet and JSONL, crowd-kit's lists, election files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+import polars as pl
+
+from epivote.atomic import Write, write_files
+from epivote.data.ballots import Ballots
+from epivote.data.estimate import Estimate
+from epivote.data.lists import Lists
+from epivote.data.names import IntArray, listing
+from epivote.data.parameters import Parameters
+from epivote.data.truths import Truths
+from epivote.errors import FileError, InputError
+from epivote.formats.elections import ABC
+from epivote.formats.tables import JSON_LINES, SEPARATOR
+from epivote.formats.write_elections import election_files
+
+Output = Literal["ballots", "crowd-kit", "abcvoting", "preflib"]
+PathLike = str | Path
+ROWS_PER_BLOCK = 1 << 20
+
+
+def write_ballots(ballots: Ballots, path: PathLike, *, format: Output | None = None) -> list[Path]:  # noqa: A002
+    """Write ballots and return the files.
+
+    `ballots` is the canonical table, as CSV, TSV, Parquet or JSONL by the ending of the name; `crowd-kit` is a CSV of
+    task, worker and a list of labels. `abcvoting` (`.abc.yaml`) and `preflib` (`.cat`) hold one instance per file:
+    several go into a folder of that name.
+    """
+    path = Path(path)
+    kind = format or ("abcvoting" if path.name.endswith(ABC) else "preflib" if path.suffix == ".cat" else "ballots")
+    if kind not in get_args(Output):
+        raise FileError(f"{kind!r} cannot be written; choose one of {listing(get_args(Output))}")
+    files: dict[Path, Write]
+    if kind == "abcvoting" or kind == "preflib":
+        files = election_files(ballots, path, kind)
+    elif kind == "crowd-kit":
+        files = {
+            path: ballot_table(ballots, ("worker", "task", "label"), _as_json)
+            .select("task", "worker", "label")
+            .write_csv
+        }
+    else:
+        files = {path: _canonical(ballots, path)}
+    write_files(files)
+    return list(files)
+
+
+def write_truths(truths: Truths, path: PathLike) -> None:
+    """Write sets as CSV with columns `instance,alternatives`."""
+    write_files({Path(path): _set_table(truths).write_csv})
+
+
+def write_menu(ballots: Ballots, path: PathLike) -> None:
+    """Write what was offered on every instance as CSV with columns `instance,alternatives`."""
+    start = np.concatenate([[0], np.cumsum(ballots.menu_sizes)])
+    offered = (
+        np.tile(np.arange(ballots.n_alternatives), ballots.n_instances)
+        if ballots.menu is None
+        else ballots.menu.offered
+    )
+    write_truths(Truths(ballots.instances, ballots.alternatives, start, offered), path)
+
+
+def write_rates(voters: tuple[str, ...], parameters: Parameters, path: PathLike) -> None:
+    """Write the rates of voters as CSV with columns `voter,hit_rate,false_alarm_rate`."""
+    rates = {"hit_rate": parameters.hit_rates, "false_alarm_rate": parameters.false_alarm_rates}
+    write_files({Path(path): pl.DataFrame({"voter": list(voters), **rates}).write_csv})
+
+
+def write_estimate(estimate: Estimate, directory: PathLike) -> list[Path]:
+    """Write `truth.csv`, `voters.csv`, `alternatives.csv` and `inclusion.csv` into a directory, all or none."""
+    folder = Path(directory)
+    files: dict[Path, Write] = {
+        folder / "truth.csv": truth_table(estimate).write_csv,
+        folder / "voters.csv": pl.DataFrame(estimate.voter_table()).write_csv,
+        folder / "alternatives.csv": pl.DataFrame(estimate.alternative_table()).write_csv,
+        folder / "inclusion.csv": lambda path: _write_blocks(path, _inclusion_blocks(estimate)),
+    }
+    write_files(files)
+    return list(files)
+
+
+def truth_table(estimate: Estimate) -> pl.DataFrame:
+    """`instance,alternatives,confidence` as it is written."""
+    posterior = estimate.posterior
+    confidence = pl.Series([None] * len(estimate.truths), dtype=pl.Float64)
+    if posterior is not None:
+        confidence = pl.Series(posterior.set_probabilities)
+    return _set_table(estimate.truths).with_columns(confidence=confidence)
+
+
+def ballot_table(ballots: Ballots, names: tuple[str, str, str], cell: Callable[[list[str]], object]) -> pl.DataFrame:
+    """One row per ballot: voter, instance, and what `cell` makes of its ticks, under these names."""
+    return pl.DataFrame(
+        [
+            _names(names[0], ballots.voters, ballots.ballot_voter),
+            _names(names[1], ballots.instances, ballots.ballot_instance),
+            _cells(names[2], Lists(ballots.approval_start, ballots.approved), ballots.alternatives, cell),
+        ]
+    )
+
+
+def _canonical(ballots: Ballots, path: Path) -> Write:
+    columns = ("voter", "instance", "alternatives")
+    if path.suffix == ".parquet":
+        return ballot_table(ballots, columns, list).write_parquet
+    if path.suffix in JSON_LINES:
+        return ballot_table(ballots, columns, list).write_ndjson
+    _check_separator(ballots.alternatives)
+    table = ballot_table(ballots, columns, joined)
+    return lambda target: table.write_csv(target, separator="\t" if path.suffix == ".tsv" else ",")
+
+
+def _set_table(truths: Truths) -> pl.DataFrame:
+    _check_separator(truths.alternatives)
+    return pl.DataFrame(
+        [
+            pl.Series("instance", truths.instances, pl.String),
+            _cells("alternatives", Lists(truths.start, truths.members), truths.alternatives, joined),
+        ]
+    )
+
+
+def _inclusion_blocks(estimate: Estimate) -> Iterator[pl.DataFrame]:
+    """`instance,alternative,probability` for every offered alternative, in blocks; at least one, be it empty."""
+    ballots, posterior = estimate.ballots, estimate.posterior
+    count = 0 if posterior is None else len(posterior.inclusion)
+    start = np.concatenate([[0], np.cumsum(ballots.menu_sizes)])
+    instances, alternatives = (pl.Series(names, dtype=pl.String) for names in (ballots.instances, ballots.alternatives))
+    for begin in range(0, max(count, 1), ROWS_PER_BLOCK):
+        cells = np.arange(begin, min(begin + ROWS_PER_BLOCK, count))
+        z = np.searchsorted(start, cells, side="right") - 1
+        j = cells - start[z] if ballots.menu is None else ballots.menu.offered[cells]
+        yield pl.DataFrame(
+            [
+                instances.gather(z.astype(np.uint32)).rename("instance"),
+                alternatives.gather(j.astype(np.uint32)).rename("alternative"),
+                pl.Series("probability", [] if posterior is None else posterior.inclusion[cells], pl.Float64),
+            ]
+        )
+
+
+def _write_blocks(path: Path, blocks: Iterable[pl.DataFrame]) -> None:
+    with path.open("wb") as file:
+        for number, block in enumerate(blocks):
+            block.write_csv(file, include_header=number == 0)
+
+
+def _names(column: str, names: tuple[str, ...], numbers: IntArray) -> pl.Series:
+    return pl.Series(names, dtype=pl.String).gather(numbers.astype(np.uint32)).rename(column)
+
+
+def _cells(column: str, lists: Lists, names: tuple[str, ...], cell: Callable[[list[str]], object]) -> pl.Series:
+    """What `cell` makes of every list of names; equal lists are made once."""
+    different, number = lists.different(len(names))
+    start, values = different.start.tolist(), different.values.tolist()
+    made = [cell([names[j] for j in values[a:b]]) for a, b in pairwise(start)]
+    kind = pl.List(pl.String) if cell is list else pl.String
+    return pl.Series(column, made, kind).gather(number.astype(np.uint32))
+
+
+def joined(names: list[str]) -> str | None:
+    """`a|b`; nothing for no names."""
+    return SEPARATOR.join(names) or None
+
+
+def _as_json(names: list[str]) -> str:
+    return json.dumps(names, ensure_ascii=False)
+
+
+def _check_separator(alternatives: Iterable[str]) -> None:
+    for name in alternatives:
+        if SEPARATOR in name:
+            raise InputError(
+                f"alternative {name!r} contains {SEPARATOR!r}, which separates alternatives in the file; rename it, or "
+                "write .parquet or .jsonl"
+            )

@@ -1,0 +1,89 @@
+"""Election files, one instance each: abcvoting's `.abc.yaml` and PrefLib's `.cat`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
+
+from epivote.atomic import Write
+from epivote.data.ballots import Ballots
+from epivote.errors import FileError
+from epivote.formats.elections import ABC
+
+
+def election_files(ballots: Ballots, path: Path, kind: Literal["abcvoting", "preflib"]) -> dict[Path, Write]:
+    """The file for the only instance, or one for each in a folder of that name."""
+    ending, text = (ABC, _abcvoting) if kind == "abcvoting" else (".cat", _preflib)
+    if path.name.endswith(ending) and ballots.n_instances > 1:
+        raise FileError(
+            f"{path.name} holds one instance, but there are {ballots.n_instances:,}; name a folder for one file each"
+        )
+    files: dict[Path, Write] = {}
+    for instance in ballots.instances:
+        name = "".join(letter if letter.isalnum() or letter in " ._-" else "_" for letter in instance)
+        target = path if path.name.endswith(ending) else path / f"{name}{ending}"
+        if target in files:
+            raise FileError(f"two instances would both be written to {target.name}; rename one of {instance!r}")
+        content = text(ballots.select(instances=[instance]), instance)
+        files[target] = _writer(content)
+    return files
+
+
+def _writer(content: str) -> Write:
+    return lambda path: path.write_text(content, encoding="utf-8", newline="\n")
+
+
+def _numbered(ballots: Ballots, instance: str) -> tuple[tuple[str, ...], list[tuple[str, list[int]]]]:
+    """What was offered on an instance, and who ticked which of it by number from 0."""
+    offered = ballots.offered(instance)
+    number = {name: c for c, name in enumerate(offered)}
+    return offered, [(voter, sorted(number[name] for name in ticks)) for (voter, _), ticks in ballots.items()]
+
+
+def _abcvoting(ballots: Ballots, instance: str) -> str:
+    offered, cast = _numbered(ballots, instance)
+    lines = [f"# candidate {c}: {json.dumps(name)}" for c, name in enumerate(offered)]
+    lines += [f"# voter {position}: {json.dumps(voter)}" for position, (voter, _) in enumerate(cast)]
+    lines += [f"description: {json.dumps(instance)}", f"profile: {[ticks for _, ticks in cast]}"]
+    return "\n".join([*lines, f"num_cand: {len(offered)}"]) + "\n"
+
+
+def _preflib(ballots: Ballots, instance: str) -> str:
+    offered, cast = _numbered(ballots, instance)
+    for name in (instance, *offered):
+        if name != name.strip() or len(name.splitlines()) > 1:
+            raise FileError(f"{name!r} does not fit on a line of a PrefLib file without change; rename it")
+    merged: dict[tuple[int, ...], int] = {}
+    for _, ticks in cast:
+        merged[tuple(ticks)] = merged.get(tuple(ticks), 0) + 1
+    header = {
+        "FILE NAME": f"{instance}.cat",
+        "TITLE": instance,
+        "DESCRIPTION": "",
+        "DATA TYPE": "cat",
+        "MODIFICATION TYPE": "original",
+        "RELATES TO": "",
+        "RELATED FILES": "",
+        "PUBLICATION DATE": "",
+        "MODIFICATION DATE": "",
+        "NUMBER ALTERNATIVES": len(offered),
+        "NUMBER VOTERS": len(cast),
+        "NUMBER UNIQUE PREFERENCES": len(merged),
+        "NUMBER CATEGORIES": 2,
+        "CATEGORY NAME 1": "Approved",
+        "CATEGORY NAME 2": "Not approved",
+        **{f"ALTERNATIVE NAME {c}": name for c, name in enumerate(offered, start=1)},
+    }
+    lines = [f"# {key}: {value}" for key, value in header.items()]
+    for members, times in sorted(merged.items(), key=lambda item: -item[1]):
+        rest = [c for c in range(len(offered)) if c not in members]
+        lines.append(f"{times}: {_category(members)}, {_category(rest)}")
+    return "\n".join(lines) + "\n"
+
+
+def _category(members: Iterable[int]) -> str:
+    """A category as PrefLib writes it: one member bare, several or none in braces, counted from 1."""
+    numbers = [str(c + 1) for c in members]
+    return numbers[0] if len(numbers) == 1 else "{" + ", ".join(numbers) + "}"

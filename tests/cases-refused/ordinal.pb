@@ -1,0 +1,9 @@
+META
+key;value
+vote_type;ordinal
+PROJECTS
+project_id;cost
+1;5
+VOTES
+voter_id;vote
+1;1

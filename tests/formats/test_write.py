@@ -1,0 +1,202 @@
+"""Writers and round trips: what is written is read back, with odd names, empty and missing ballots."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from epivote import (
+    AMLE,
+    EM,
+    Ballots,
+    FileError,
+    InputError,
+    Majority,
+    read_export,
+    read_menu,
+    read_truths,
+    simulate,
+    write_ballots,
+    write_estimate,
+    write_menu,
+    write_predictions,
+)
+from epivote.data.lists import Lists
+from strategies import elections
+
+CASES = Path(__file__).parent.parent / "cases"
+ODD = ["a", "b,c", 'd"e', " f", "g\nh", "é😀", "i;j", "[1]", "k\tl", "#m", "NaN", "0", "\u2028n", "null", "']"]
+voters = st.sampled_from(["ann", 'b"o', "c,y", "é", " d", "1", "[x]"])
+instances = st.sampled_from(["q1", "q,2", 'q"3', "q\n4", "7"])
+ballot_mappings = st.dictionaries(
+    st.tuples(voters, instances), st.sets(st.sampled_from(ODD), max_size=4), min_size=1, max_size=12
+).filter(lambda ballots: any(ballots.values()))
+
+
+@pytest.mark.parametrize("name", ["b.csv", "b.tsv", "b.parquet", "b.jsonl"])
+@given(ballot_mappings)
+def test_round_trip_of_the_canonical_table(tmp_path_factory, name, ballots):
+    path = tmp_path_factory.mktemp("round") / name
+    write_ballots(Ballots.from_mapping(ballots), path)
+    assert {key: set(ticks) for key, ticks in read_export(path, format="ballots").ballots.items()} == ballots
+
+
+@given(ballot_mappings)
+def test_round_trip_of_crowd_kit_lists(tmp_path_factory, ballots):
+    path = tmp_path_factory.mktemp("round") / "long.csv"
+    write_ballots(Ballots.from_mapping(ballots), path, format="crowd-kit")
+    found = read_export(path)
+    assert found.format == "crowd-kit"
+    assert {key: set(ticks) for key, ticks in found.ballots.items()} == ballots
+
+
+@given(ballot_mappings)
+def test_round_trip_of_abcvoting(tmp_path_factory, ballots):
+    built = Ballots.from_mapping(ballots)
+    folder = tmp_path_factory.mktemp("round")
+    write_ballots(built, folder / "out", format="abcvoting")
+    found = read_export(folder / "out").ballots
+    by_file = {
+        name: [(voter, set(ticks)) for (voter, z), ticks in found.items() if z == name] for name in found.instances
+    }
+    written = {z: [(voter, set(ticks)) for (voter, one), ticks in built.items() if one == z] for z in built.instances}
+    assert sorted(map(sorted, map(_as_lists, by_file.values()))) == sorted(
+        map(sorted, map(_as_lists, written.values()))
+    )
+    assert set(found.alternatives) == set(built.alternatives)
+
+
+def _as_lists(ballots):
+    return [(voter, sorted(ticks)) for voter, ticks in ballots]
+
+
+@given(elections(menus=False, max_instances=1))
+def test_round_trip_of_preflib_forgets_who_but_not_what(tmp_path_factory, election):
+    built = election.as_ballots()
+    path = tmp_path_factory.mktemp("round") / "one.cat"
+    write_ballots(built, path)
+    found = read_export(path).ballots
+    assert found.alternatives == built.alternatives
+    assert sorted(sorted(ticks) for _, ticks in found.items()) == sorted(sorted(ticks) for _, ticks in built.items())
+
+
+def test_menus_go_into_a_file_of_their_own_and_election_files_keep_them(tmp_path):
+    built = read_export(CASES / "prodigy.jsonl").ballots
+    write_menu(built, tmp_path / "menu.csv")
+    assert read_menu(tmp_path / "menu.csv") == {name: list(built.offered(name)) for name in built.instances}
+    write_ballots(built, tmp_path / "cats", format="preflib")
+    again = read_export(tmp_path / "cats").ballots
+    assert {name: set(again.offered(name)) for name in again.instances} == {
+        name: set(built.offered(name)) for name in built.instances
+    }
+
+
+def test_what_a_format_cannot_hold_is_refused(tmp_path):
+    two = Ballots.from_mapping({("v", "q1"): {"a"}, ("v", "q2"): {"b"}})
+    with pytest.raises(FileError, match="holds one instance, but there are 2; name a folder"):
+        write_ballots(two, tmp_path / "one.cat")
+    with pytest.raises(FileError, match="does not fit on a line"):
+        write_ballots(Ballots.from_mapping({("v", "q1"): {"a\nb"}}), tmp_path / "one.cat")
+    with pytest.raises(FileError, match="both be written to q_1.cat"):
+        write_ballots(
+            Ballots.from_mapping({("v", "q/1"): {"a"}, ("v", "q:1"): {"b"}}), tmp_path / "out", format="preflib"
+        )
+    with pytest.raises(InputError, match=r"contains '\|'.*write \.parquet or \.jsonl"):
+        write_ballots(Ballots.from_mapping({("v", "q1"): {"a|b"}}), tmp_path / "b.csv")
+    with pytest.raises(FileError, match="'excel' cannot be written; choose one of 'ballots'"):
+        write_ballots(two, tmp_path / "b.xls", format="excel")
+    assert list(tmp_path.iterdir()) == []
+    write_ballots(Ballots.from_mapping({("v", "q1"): {"a|b"}}), tmp_path / "b.jsonl")
+    assert read_export(tmp_path / "b.jsonl").ballots.alternatives == ("a|b",)
+
+
+def test_preflib_lines_are_as_the_format_wants_them(tmp_path):
+    ballots = {("a", "z"): {"x"}, ("b", "z"): {"x"}, ("c", "z"): set(), ("d", "z"): {"w", "x", "y"}}
+    write_ballots(Ballots.from_mapping(ballots), tmp_path / "z.cat")
+    lines = (tmp_path / "z.cat").read_text().splitlines()
+    assert [line for line in lines if not line.startswith("#")] == [
+        "2: 2, {1, 3}",
+        "1: {}, {1, 2, 3}",
+        "1: {1, 2, 3}, {}",
+    ]
+    assert "# NUMBER VOTERS: 4" in lines
+    assert "# NUMBER UNIQUE PREFERENCES: 3" in lines
+    assert "# ALTERNATIVE NAME 2: x" in lines
+
+
+def test_label_studio_predictions_carry_data_set_and_score(tmp_path):
+    source = CASES / "label-studio.json"
+    fitted = EM(1).fit(read_export(source).ballots)
+    write_predictions(fitted.estimate_, source, tmp_path / "predictions.json")
+    tasks = json.loads((tmp_path / "predictions.json").read_text())
+    original = {task["id"]: task for task in json.loads(source.read_text())}
+    assert [task["id"] for task in tasks] == [1, 2]
+    for z, task in enumerate(tasks):
+        assert task["data"] == original[task["id"]]["data"]
+        (prediction,) = task["predictions"]
+        assert prediction["score"] == fitted.confidence_[z]
+        assert prediction["model_version"].startswith("epivote ")
+        (region,) = prediction["result"]
+        regions = [r for a in original[1]["annotations"] for r in a["result"]]
+        assert (region["from_name"], region["to_name"]) == (regions[0]["from_name"], regions[0]["to_name"])
+        assert set(region["value"]["choices"]) == set(fitted.truth_[str(task["id"])])
+    again = read_export(tmp_path / "predictions.json", format="label-studio", question=region["from_name"])
+    assert dict(again.ballots.select(voters=[prediction["model_version"]]).items()) == {
+        (prediction["model_version"], name): sets for name, sets in fitted.truth_.items()
+    }
+    write_predictions(Majority(1).fit(fitted.estimate_.ballots).estimate_, source, tmp_path / "m.json")
+    assert "score" not in json.loads((tmp_path / "m.json").read_text())[0]["predictions"][0]
+
+
+def test_inclusion_is_the_same_in_one_block_and_in_many(tmp_path, monkeypatch):
+    from epivote.formats import write
+
+    estimate = (
+        AMLE((1, 2)).fit(simulate(instances=9, voters=5, alternatives=4, bounds=(1, 2), seed=1).ballots).estimate_
+    )
+    write_estimate(estimate, tmp_path / "one")
+    monkeypatch.setattr(write, "ROWS_PER_BLOCK", 7)
+    write_estimate(estimate, tmp_path / "many")
+    text = (tmp_path / "one" / "inclusion.csv").read_text()
+    assert (tmp_path / "many" / "inclusion.csv").read_text() == text
+    rows = [line.split(",") for line in text.splitlines()[1:]]
+    table = estimate.inclusion_table()
+    assert [row[:2] for row in rows] == [
+        list(pair) for pair in zip(table["instance"], table["alternative"], strict=True)
+    ]
+    assert [float(row[2]) for row in rows] == table["probability"]
+
+
+def test_sets_of_more_than_63_alternatives_are_written_too(tmp_path):
+    names = [f"a{j}" for j in range(100)]
+    sets = {("v", f"q{z}"): set(names[z : z + 3]) for z in range(0, 97, 9)} | {("w", "q0"): set(names[:3])}
+    write_ballots(Ballots.from_mapping(sets, alternatives=names), tmp_path / "b.csv")
+    assert dict(read_export(tmp_path / "b.csv").ballots.items()) == sets
+    truths = Majority(3).fit(Ballots.from_mapping(sets, alternatives=names)).truth_
+    write_estimate(Majority(3).fit(Ballots.from_mapping(sets, alternatives=names)).estimate_, tmp_path)
+    assert dict(read_truths(tmp_path / "truth.csv")) == dict(truths)
+
+
+lists = st.lists(st.sets(st.integers(0, 99), max_size=5).map(sorted), min_size=1, max_size=12)
+
+
+@given(lists, st.data())
+def test_lists_of_numbers_do_what_lists_do(rows, data):
+    import numpy as np
+
+    built = Lists.of_lengths(np.array([len(row) for row in rows]), np.array([x for row in rows for x in row], np.uint8))
+
+    def unpacked(found):
+        return [found.values[a:b].tolist() for a, b in zip(found.start[:-1], found.start[1:], strict=True)]
+
+    chosen = data.draw(st.lists(st.integers(0, len(rows) - 1), max_size=8))
+    assert unpacked(built.rows(np.array(chosen, np.int64))) == [rows[r] for r in chosen]
+    small = all(x < 50 for row in rows for x in row)
+    different, number = built.different(50 if small else 100)
+    assert [unpacked(different)[k] for k in number] == rows
+    assert len(different.start) - 1 == len({tuple(row) for row in rows})
+    untidy = [row + row[::-1] for row in rows]
+    messy = Lists.of_lengths(np.array([len(r) for r in untidy]), np.array([x for r in untidy for x in r], np.int64))
+    assert unpacked(messy.sorted_sets(100)) == rows
