@@ -27,7 +27,7 @@ def ranked(margins, lower, upper):
     total = math.fsum(weights)
 
     def key(pair):
-        members, weight = pair
+        members, _ = pair
         worth = round(math.fsum(round(margins[j], 9) for j in members), 9)
         early = sorted(members, key=lambda j: (-round(margins[j], 9), j))
         places = sorted(range(len(margins)), key=lambda j: (-round(margins[j], 9), j))
