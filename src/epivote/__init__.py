@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     )
     from epivote.formats.detect import read_export
     from epivote.formats.export import Export
+    from epivote.report.page import write_report
 
 __version__ = "0.1.0"
 
@@ -141,6 +142,7 @@ __all__ = [
     "wilcoxon",
     "write_ballots",
     "write_estimate",
+    "write_report",
     "write_truths",
     "zero_one",
 ]
@@ -155,6 +157,7 @@ _LATER = {
     "read_truths": "formats.canonical",
     "write_ballots": "formats.canonical",
     "write_estimate": "formats.canonical",
+    "write_report": "report.page",
     "write_truths": "formats.canonical",
 }
 
