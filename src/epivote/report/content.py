@@ -17,7 +17,7 @@ from epivote.estimate.reliability import upside_down
 from epivote.estimate.review import review
 from epivote.evaluate.calibration import CalibrationBin, calibration
 from epivote.evaluate.metrics import Scores, score
-from epivote.report.numbers import SURE, SizeCounts, Voters, top_pairs
+from epivote.report.numbers import SURE, Voters, top_pairs
 
 DOUBTS_SHOWN = 20
 PAIRS_SHOWN = 12
@@ -186,19 +186,28 @@ def doubts_in_words(shown: int, doubtful: int, n_items: int) -> str:
     )
 
 
-def voters_in_words(fitted: Estimator, voters: Voters, drawn: int) -> tuple[str, str]:
-    """What the map of voters means, and what it leaves out."""
+def voters_in_words(fitted: Estimator, voters: Voters) -> str:
+    """What to think of the voters as a whole."""
     flagged = sum(bool(flags) for flags in voters.flags)
-    words = ""
     if not isinstance(fitted, RatedEstimator):
-        words = (
+        return (
             f"{kind_of(fitted)} only counts ticks: these are shares of ticks on its own answers, without intervals, "
             "because nothing is known about how sure the answers are."
         )
-    elif flagged:
-        words = f"{flagged:,} of {counted(len(voters.names), 'voter')} {'is' if flagged == 1 else 'are'} worth a look."
-    left = f"Drawn are {drawn:,} of {counted(len(voters.names), 'voter')}, those with most ballots."
-    return words, left if drawn < len(voters.names) else ""
+    if not flagged:
+        return ""
+    return f"{flagged:,} of {counted(len(voters.names), 'voter')} {'is' if flagged == 1 else 'are'} worth a look."
+
+
+def map_in_words(fitted: Estimator, voters: Voters, drawn: int, *, crosses: bool) -> str:
+    """How to read the map of voters, and what it leaves out."""
+    words = "Every dot is a voter, its area the number of ballots."
+    if isinstance(fitted, RatedEstimator):
+        lines = "Lines are 0.95 intervals." if crosses else "The voter looked at shows its 0.95 intervals as lines."
+        words += f" Orange with a ring: worth a look. {lines}"
+    if drawn < len(voters.names):
+        words += f" Drawn are {drawn:,} of {counted(len(voters.names), 'voter')}, those with most ballots."
+    return words
 
 
 def items_in_words(fitted: Estimator, shown: int, n_items: int) -> str:
@@ -321,13 +330,13 @@ def _score_rows(scores: Scores) -> tuple[tuple[str, str, str, str], ...]:
     return tuple(rows)
 
 
-def sizes_of_both(counts: SizeCounts, bounds: tuple[int, int]) -> str:
-    """Mean sizes of ballots and answers in one sentence."""
-    sizes = np.arange(len(counts.ballots))
-    ballots, answers = (float(sizes @ part) / max(int(part.sum()), 1) for part in (counts.ballots, counts.answers))
-    at_least = "at least " if counts.open_end else ""
-    outside = int(counts.ballots[: bounds[0]].sum() + counts.ballots[bounds[1] + 1 :].sum())
+def sizes_of_both(estimate: Estimate) -> str:
+    """Mean sizes of ballots and answers, and how many ballots no answer can equal."""
+    ballots = estimate.ballots
+    lower, upper = estimate.bounds.resolve(ballots)
+    ticks, place = ballots.ballot_sizes, ballots.ballot_instance
+    outside = np.mean((ticks < lower[place]) | (ticks > upper[place]))
     return (
-        f"A ballot has {at_least}{ballots:.2f} ticks on average, an answer {at_least}{answers:.2f} members. "
-        f"{outside / max(int(counts.ballots.sum()), 1):.0%} of the ballots have a size that no answer may have."
+        f"A ballot has {ticks.mean():.2f} ticks on average, an answer {estimate.truths.sizes.mean():.2f} members. "
+        f"{outside:.0%} of the ballots have a size that their item's answer may not have."
     )

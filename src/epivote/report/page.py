@@ -104,12 +104,11 @@ def _voters_and_items(fitted: Estimator, estimate: Estimate) -> dict[str, Any]:
     voters, alternatives = voters_of(estimate), alternatives_of(estimate)
     words = "Map of voters: hit rate against false-alarm rate. Use the arrow keys to go from voter to voter."
     drawing, drawn = svg.voter_map(voters, words)
-    voter_words, left_out = content.voters_in_words(fitted, voters, drawn)
     shown = items_shown(estimate)
     return {
         "voter_map": _markup(drawing),
-        "voter_words": voter_words,
-        "voters_left_out": left_out,
+        "voter_words": content.voters_in_words(fitted, voters),
+        "map_words": content.map_in_words(fitted, voters, drawn, crosses=drawn <= svg.MOST_CROSSES),
         "item_words": content.items_in_words(fitted, len(shown), estimate.ballots.n_instances),
         "data": _markup(safe_json(page_data(estimate, shown, voters, alternatives))),
     }
@@ -133,7 +132,7 @@ def _course(estimate: Estimate) -> dict[str, Any]:
     counts = size_counts(estimate)
     lower, upper = estimate.bounds.resolve(estimate.ballots)
     within = int(lower.min()), int(upper.max())
-    words = content.sizes_of_both(counts, within)
+    words = content.sizes_of_both(estimate)
     values = np.array(estimate.log_likelihoods)
     curve = None
     if len(values) > 1:

@@ -12,7 +12,7 @@ from epivote.data.names import FloatArray, IntArray
 from epivote.evaluate.calibration import CalibrationBin
 from epivote.report.numbers import SizeCounts, Voters
 
-WIDTH, HEIGHT = 400, 250
+WIDTH, HEIGHT = 400, 220
 LEFT, RIGHT, TOP, BOTTOM = 48, 20, 12, 40
 MOST_POINTS = 500
 MOST_CROSSES = 30
@@ -58,7 +58,7 @@ class Frame:
 def histogram(counts: IntArray, words: str) -> str:
     """Items by confidence, in equal bins from 0 to 100 %."""
     most = max(int(counts.max()), 1)
-    frame = Frame((0, 1), (0, nice_top(most)))
+    frame = Frame((0, 1), (0, nice_top(most)), height=180)
     bars = []
     for k, count in enumerate(counts):
         left, right = frame.x(k / len(counts)), frame.x((k + 1) / len(counts))
@@ -66,7 +66,7 @@ def histogram(counts: IntArray, words: str) -> str:
         kind = "bar for" if k == len(counts) - 1 else "bar total"
         bars.append(_bar(left + 0.75, frame.y(count), right - left - 1.5, frame.y(0) - frame.y(count), kind, tip))
     axes = frame.axes(_percent_ticks(), number_ticks(most), "confidence", "items")
-    return svg(axes + "".join(bars), words)
+    return svg(axes + "".join(bars), words, height=frame.height)
 
 
 def size_bars(counts: SizeCounts, bounds: tuple[int, int], words: str) -> str:
