@@ -78,6 +78,14 @@ def test_no_more_sets_than_there_are():
     assert top_sets(np.zeros((0, 3)), 1, 2, 3)[0].shape == (0, 3, 3)
 
 
+def test_thousands_of_alternatives():
+    margins = np.zeros((1, 5000))
+    margins[0, :3] = [2.0, 1.0, -0.5]
+    margins[0, 3:] = -20
+    members, _ = top_sets(margins, 0, 5000, 3)
+    assert [np.flatnonzero(each).tolist() for each in members[0]] == [[0, 1], [0, 1, 2], [0]]
+
+
 def test_margins_of_thousands():
     members, probabilities = top_sets(np.array([[3000.0, 2999.0, -5000.0]]), 1, 1, 2)
     assert members[0].tolist() == [[True, False, False], [False, True, False]]

@@ -96,7 +96,11 @@ def test_items_filter_and_sort_by_keyboard_alone(browser, report):
         page.keyboard.press("Space")
         assert page.locator(f"{ITEMS} tr.detail").count() == 1
         assert page.locator(f"{ITEMS} button.open").first.get_attribute("aria-expanded") == "true"
-        page.keyboard.press("Space")
+        page.locator(f"{ITEMS} thead button").first.click()
+        button = page.locator(f"{ITEMS} button.open[aria-expanded=true]")
+        assert button.inner_text() == with_wren[-1], "an item stays open when the table is sorted anew"
+        assert page.locator(f"{ITEMS} tr.detail").count() == 1
+        button.press("Space")
         assert page.locator(f"{ITEMS} tr.detail").count() == 0
         page.locator(f"{ITEMS} {FIND}").fill("nothing like it")
         assert page.locator(f"{ITEMS} [role=status]").inner_text() == "No item found"
@@ -221,6 +225,20 @@ def test_an_estimate_that_had_not_settled_says_so(browser, birds, tmp_path):
         open_item(page, "picture 1")
         check_item(page, fitted, "picture 1")
         assert "stopped before it had settled" in page.locator(".bound").inner_text()
+
+
+def test_many_alternatives_unfold_by_and_by(browser, tmp_path):
+    names = [f"a{j}" for j in range(200)]
+    ballots = Ballots.from_mapping({("v", "z"): {"a7"}, ("w", "z"): {"a7", "a9"}}, alternatives=names)
+    path = write_report(MaximumLikelihood(0.8, 0.1, 0.01, bounds=1).fit(ballots), tmp_path / "r.html")
+    with opened(browser, path) as page:
+        open_item(page, "z")
+        assert page.locator(".fall").count() == 3, "the member and the two strongest outsiders"
+        more = page.get_by_role("button", name=re.compile("^Show .*other"))
+        for shown in (63, 123, 183, 200):
+            more.click()
+            assert page.locator(".fall").count() == shown
+        assert more.count() == 0
 
 
 def test_rules_that_count_show_ticks_instead(browser, birds, tmp_path):

@@ -3,6 +3,7 @@ import pytest
 
 from epivote import AMLE, EM, InputError, Majority, confusions, reference_crowd
 from epivote.report import plots
+from epivote.report.numbers import confidence_counts
 
 CHARTS = (
     plots.plot_voter_map,
@@ -50,6 +51,11 @@ def test_bars_count_sets_by_confidence(birds, axes):
     heights = [bar.get_height() for bar in axes.patches]
     assert sum(heights) == 24
     assert heights[-1] == (fitted.confidence_ >= 0.95).sum()
+
+
+def test_an_edge_belongs_to_the_bin_above_it():
+    counts = confidence_counts(np.array([0.0, 0.049, 0.05, 0.15, 0.55, 0.949, 0.95, 1.0]))
+    assert {bin_: count for bin_, count in enumerate(counts) if count} == {0: 2, 1: 1, 3: 1, 11: 1, 18: 1, 19: 2}
 
 
 def test_sizes_are_shares_of_ballots_and_answers(birds, axes):

@@ -15,24 +15,33 @@ NUMBERS_PER_BLOCK = 1 << 20
 def top_sets(margins: FloatArray, lower: int, upper: int, count: int) -> tuple[BoolArray, FloatArray]:
     """Membership (rows, count, m) and probabilities (rows, count) of every row's most probable sets, best first.
 
-    In order of the margins the best set is a beginning. A set without one of its members that has `count` weaker ones
-    behind it, or with an outsider that has `count` stronger ones before it, is beaten by `count` others (swap, add or
-    drop one of those); so only a window of 2 count alternatives around the end is varied, in all its patterns. Equally
-    probable sets come in the order of `choose`: larger first, then those with earlier listed members; the first set is
-    the chosen one. Fewer than `count` sets are returned where fewer are allowed.
+    In order of the margins the best set is a beginning. Leave out one of its members: for every weaker member behind it
+    there is a better set (swap the two, or put one more back), and the best set itself is another; likewise for an
+    outsider taken in. So only the count - 1 weakest members and count - 1 strongest outsiders are varied, in all
+    patterns. Equally probable sets come in the order of `choose`: larger first, then those with earlier listed members;
+    the first set is the chosen one. Fewer than `count` sets are returned where fewer are allowed.
     """
     rows, width = margins.shape
     assert 1 <= count <= MOST, f"all patterns of a window are tried, so count={count} must be 1..{MOST}"
-    count = min(count, sum(comb(width, size) for size in range(lower, upper + 1)))
+    count = _as_many_as_there_are(count, width, lower, upper)
     log_partition, _ = log_partition_and_inclusion(margins, lower, upper)
     members = np.zeros((rows, count, width), bool)
-    patterns = _patterns(min(2 * count, width))
+    patterns = _patterns(min(2 * (count - 1), width))
     step = max(1, NUMBERS_PER_BLOCK // len(patterns))
     for begin in range(0, rows, step):
         block = slice(begin, begin + step)
         members[block] = _best_patterns(margins[block], lower, upper, patterns, count)
     log_weight = np.where(members, margins[:, None, :], 0.0).sum(axis=2)
     return members, np.exp(np.minimum(log_weight - log_partition[:, None], 0.0))
+
+
+def _as_many_as_there_are(count: int, width: int, lower: int, upper: int) -> int:
+    found = 0
+    for size in range(lower, upper + 1):
+        found += comb(width, size)
+        if found >= count:
+            return count
+    return found
 
 
 def _patterns(width: int) -> BoolArray:
@@ -47,7 +56,7 @@ def _best_patterns(margins: FloatArray, lower: int, upper: int, patterns: BoolAr
     width, window = margins.shape[1], patterns.shape[1]
     order = np.argsort(-rounded, axis=1, kind="stable")
     size = choose(margins, lower, upper).sum(axis=1)
-    start = np.clip(size - count, 0, width - window)
+    start = np.clip(size - (count - 1), 0, width - window)
     places = np.take_along_axis(order, start[:, None] + np.arange(window), axis=1)
     worth = np.round(np.take_along_axis(rounded, places, axis=1) @ patterns.T.astype(float), TIE_DECIMALS)
     sizes = start[:, None] + patterns.sum(axis=1)

@@ -17,7 +17,7 @@ from epivote.data.names import FloatArray, IntArray, row_ranges
 from epivote.data.parameters import log_odds
 from epivote.estimate.task import Task
 from epivote.model.top_sets import top_sets
-from epivote.report.numbers import Alternatives, Voters
+from epivote.report.numbers import SURE, Alternatives, Voters
 
 MOST_ITEMS = 50_000
 TOP = 4
@@ -40,6 +40,7 @@ def page_data(estimate: Estimate, shown: IntArray, voters: Voters, alternatives:
     items = item_data(estimate, shown, sets)
     return {
         "rated": estimate.posterior is not None,
+        "sure": SURE,
         "voters": voter_data(estimate, voters),
         "alternatives": alternative_data(estimate, alternatives),
         "items": items,

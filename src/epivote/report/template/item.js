@@ -2,6 +2,7 @@
 
 const PUSHES = 8;
 const OUTSIDERS = 2;
+const MORE = 60;
 const BALLOTS = 200;
 const TOP = 4;
 
@@ -177,8 +178,14 @@ function falls(accounts) {
   }
   const grid = element("div", { class: "falls" }, ...first.map((each) => fall(each, low, high)));
   if (!rest.length) return grid;
-  const more = element("button", { type: "button" }, `Show the other ${MANY.format(rest.length)}`);
-  more.addEventListener("click", () => { grid.append(...rest.map((each) => fall(each, low, high))); more.remove(); });
+  const more = element("button", { type: "button" });
+  const label = () => { more.textContent = rest.length > MORE ? `Show ${MORE} of the other ${MANY.format(rest.length)}` : `Show the other ${rest.length}`; };
+  label();
+  more.addEventListener("click", () => {
+    grid.append(...rest.splice(0, MORE).map((each) => fall(each, low, high)));
+    if (rest.length) label();
+    else more.remove();
+  });
   return element("div", null, grid, more);
 }
 
@@ -199,7 +206,7 @@ function tickTable(k) {
   const answer = new Set(setMembers(items().answer[k]));
   const counts = new Map(offeredOn(k).map((j) => [j, 0]));
   for (const { ticked } of cast) for (const j of ticked) counts.set(j, counts.get(j) + 1);
-  const rows = [...counts].sort((one, other) => other[1] - one[1])
+  const rows = [...counts].sort((one, other) => other[1] - one[1]).slice(0, BALLOTS)
     .map(([j, count]) => [nameOf(data.alternatives.names[j]), answer.has(j) ? "in" : "out", `${count} of ${cast.length}`]);
   return simpleTable(`Ticks on ${items().names[k]}`, [["Alternative"], ["Set"], ["Ticked by", true]], rows);
 }

@@ -21,11 +21,11 @@ function putItems() {
     { title: "Runner-up", value: (k) => (given.top[rival(k)] ? setText(given.top[rival(k)]) : ""), cell: (k) => (given.top[rival(k)] ? setCell(given.top[rival(k)]) : "–") },
     { title: "Its chance", numeric: true, largeFirst: true, value: (k) => given.chances[rival(k)], cell: (k) => percent(given.chances[rival(k)]) },
   );
-  const low = (k) => given.confidence[k] < 0.95;
+  const low = (k) => given.confidence[k] < data.sure;
   makeTable(document.getElementById("item-table"), {
     caption: "Every item with its set", noun: "item", columns, count: given.names.length, detail: itemDetail,
     words: (k) => `${given.names[k]} ${setText(given.answer[k])}`,
-    only: data.rated ? { label: "only those less sure than 95%", keep: low } : null,
+    only: data.rated ? { label: `only those less sure than ${100 * data.sure}%`, keep: low } : null,
   });
 }
 
