@@ -15,6 +15,9 @@ demo: .venv/.installed
 	@echo
 	@echo '  $(BIN)/epivote aggregate YOUR.csv --size 1..2 --out result    # 1..2: how many answers can be right'
 	@echo '  $(BIN)/epivote aggregate --help'
+	@echo
+	@echo '$$ epivote report examples/birds.csv --size 1..2 --gold examples/birds-gold.csv -o $(OUT)/report.html'
+	@$(BIN)/epivote report examples/birds.csv --size 1..2 --gold examples/birds-gold.csv -o $(OUT)/report.html
 
 test: lint types .venv/.installed-dev
 	$(BIN)/pytest -q -n auto -m "not slow"

@@ -42,6 +42,7 @@ from epivote.estimate.review import Doubt
 from epivote.estimate.saving import load_model, save_model
 from epivote.estimate.task import log_likelihood, marginal_log_likelihood
 from epivote.evaluate.calibration import CalibrationBin, calibration
+from epivote.evaluate.confusion import confusions
 from epivote.evaluate.incentive import Standing, rank_participants
 from epivote.evaluate.inspection import Inspection, Spread, inspect_ballots
 from epivote.evaluate.intervals import Interval, PairedTest, mean_interval, share_interval, wilcoxon
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from epivote.formats.export import Export
     from epivote.formats.predictions import write_predictions
     from epivote.formats.write import write_ballots, write_estimate, write_menu, write_truths
+    from epivote.report.page import write_report
 
 __version__ = "0.1.0"
 
@@ -116,6 +118,7 @@ __all__ = [
     "__version__",
     "calibration",
     "compare",
+    "confusions",
     "hamming",
     "harmonic",
     "harmonic_weights",
@@ -144,30 +147,32 @@ __all__ = [
     "write_estimate",
     "write_menu",
     "write_predictions",
+    "write_report",
     "write_truths",
     "zero_one",
 ]
 
-_FILES = {
-    "Export": "export",
-    "read_ballots": "canonical",
-    "read_confidence": "canonical",
-    "read_export": "detect",
-    "read_menu": "canonical",
-    "read_sizes": "canonical",
-    "read_truths": "canonical",
-    "write_ballots": "write",
-    "write_estimate": "write",
-    "write_menu": "write",
-    "write_predictions": "predictions",
-    "write_truths": "write",
+_LATER = {
+    "Export": "formats.export",
+    "read_ballots": "formats.canonical",
+    "read_confidence": "formats.canonical",
+    "read_export": "formats.detect",
+    "read_menu": "formats.canonical",
+    "read_sizes": "formats.canonical",
+    "read_truths": "formats.canonical",
+    "write_ballots": "formats.write",
+    "write_estimate": "formats.write",
+    "write_menu": "formats.write",
+    "write_predictions": "formats.predictions",
+    "write_report": "report.page",
+    "write_truths": "formats.write",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Readers and writers load Polars, which costs more than everything else together: only when first used."""
-    if name in _FILES:
+    """Files and pages load what costs more than everything else together (Polars): only when first used."""
+    if name in _LATER:
         from importlib import import_module
 
-        return getattr(import_module(f"epivote.formats.{_FILES[name]}"), name)
+        return getattr(import_module(f"epivote.{_LATER[name]}"), name)
     raise AttributeError(f"module 'epivote' has no attribute {name!r}")

@@ -160,7 +160,9 @@ def test_timings_are_said_when_asked(tmp_path):
     assert "Seconds" not in run("aggregate", BIRDS, "--size", "1..2").stdout
 
 
-@pytest.mark.parametrize("name", ["aggregate", "inspect", "explain", "evaluate", "plan", "convert", "simulate"])
+@pytest.mark.parametrize(
+    "name", ["aggregate", "inspect", "report", "explain", "evaluate", "plan", "convert", "simulate"]
+)
 def test_every_command_has_an_example_and_speaks_json(name):
     told = run(name, "--help").stdout
     assert f"Example: epivote {name} " in told
@@ -179,3 +181,26 @@ def test_gold_can_teach_or_only_be_compared_with(tmp_path):
     few = tmp_path / "few.csv"
     few.write_text("".join(gold.read_text().splitlines(keepends=True)[:5]))
     assert len(json.loads(run("aggregate", BIRDS, "--size", "1..2", "--gold", few, "--json").stdout)["gold"]) == 4
+
+
+def test_the_report_and_where_it_is(tmp_path):
+    page = tmp_path / "report.html"
+    result = run("report", BIRDS, "--size", "1..2", "-o", page, "--title", "Birds <now>")
+    assert result.stdout == f"Wrote {page}; open it in a browser. It needs no network and can be passed on.\n"
+    text = page.read_text()
+    assert "Birds &lt;now&gt;" in text
+    assert "guesser-9" in text
+    hidden = tmp_path / "hidden.html"
+    told = json.loads(run("report", BIRDS, "--size", "1..2", "-o", hidden, "--anonymize", "--json").stdout)
+    assert told["files"] == [str(hidden)]
+    assert "guesser-9" not in hidden.read_text()
+    assert str(BIRDS.parent) not in hidden.read_text()
+    both = run("aggregate", BIRDS, "--size", "1..2", "--out", tmp_path / "out", "--report", tmp_path / "out" / "r.html")
+    assert "Wrote r.html, truth.csv" in both.stdout
+    assert (tmp_path / "out" / "r.html").read_text().startswith("<!doctype html>")
+
+
+def test_the_report_compares_with_gold_that_was_kept_aside(tmp_path):
+    gold = ROOT / "examples" / "birds-gold.csv"
+    run("report", BIRDS, "--size", "1..2", "--gold", gold, "-o", tmp_path / "r.html")
+    assert "24 of 24 sets with a known answer are exactly right" in (tmp_path / "r.html").read_text()

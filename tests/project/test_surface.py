@@ -40,7 +40,7 @@ def test_import_and_a_small_fit_load_nothing_heavy():
         "print(json.dumps(sorted(sys.modules)))"
     )
     modules = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
-    heavy = {"polars", "narwhals", "scipy", "pandas", "typer", "rich", "numba", "sklearn", "matplotlib"}
+    heavy = {"polars", "narwhals", "scipy", "pandas", "typer", "rich", "numba", "sklearn", "matplotlib", "jinja2"}
     assert heavy & set(modules) == set()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -35,6 +36,7 @@ from epivote.formats.source import STANDARD_INPUT
 from epivote.formats.write import truth_table, write_estimate
 from epivote.plan import plan as make_plan
 from epivote.plan import typical_parameters
+from epivote.report.page import write_report
 from epivote.report.plots import check_picture, save_plan, save_waterfall
 
 
@@ -46,6 +48,7 @@ def aggregate(
     out: Annotated[
         Path | None, typer.Option(help="Folder for truth.csv, voters.csv, ...; - prints truth.csv only.")
     ] = None,
+    report: Annotated[Path | None, typer.Option(help="Also write a page (.html) to look at and pass on.")] = None,
     predictions: Annotated[
         Path | None, typer.Option(help="Label Studio exports: also write the sets as predictions to import.")
     ] = None,
@@ -62,6 +65,8 @@ def aggregate(
         estimate = fitted.estimator.estimate_
         files = []
         with clock.measure("write"), working(f"Writing {out}"):
+            if report is not None:
+                files.append(_write_report(fitted, report, anonymize=False))
             if predictions is not None:
                 _write_predictions(fitted, ballots, predictions, reading.question)
                 files.append(predictions)
@@ -73,6 +78,31 @@ def aggregate(
             show_aggregate.aggregate_json(fitted, clock.seconds if timings else None)
         else:
             show_aggregate.aggregate_tables(fitted, files, clock.seconds if timings else None)
+        if fitted.interrupted:
+            raise typer.Exit(INTERRUPTED)
+
+
+@with_options
+def report(
+    ballots: BallotFile,
+    fitting: Fitting,
+    reading: Reading,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("report.html"),
+    title: Annotated[str | None, typer.Option(help="What stands on top of the page.")] = None,
+    anonymize: Annotated[
+        bool, typer.Option("--anonymize", help="Call voters voter 1, voter 2, ... everywhere on the page.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write one self-contained page: sets, how sure, who is reliable, what needs more votes, and why.
+
+    Example: epivote report ballots.csv --size 1..2 -o report.html
+    """
+    with one_sentence_per_error():
+        fitted = _estimate(ballots, reading, fitting, Clock())
+        with working(f"Writing {output}"):
+            _write_report(fitted, output, anonymize=anonymize, title=title)
+        show.report(output, fitted.export.ballots, as_json=as_json)
         if fitted.interrupted:
             raise typer.Exit(INTERRUPTED)
 
@@ -172,6 +202,22 @@ def _estimate(ballots: Path, reading: Reading, fitting: Fitting, clock: Clock) -
     clock.seconds["encode"] = export.encode_seconds
     with clock.measure("fit"), working("Estimating") as status:
         return fit(export, ballots, fitting, status)
+
+
+def _write_report(fitted: Fitted, path: Path, *, anonymize: bool, title: str | None = None) -> Path:
+    reason = f" ({fitted.reason})" if fitted.reason else ""
+    told = {"File": str(fitted.source), "Read as": fitted.export.format, "Method": f"{fitted.method}{reason}"}
+    if not anonymize:  # it may name a voter
+        told["Command"] = shlex.join(["epivote", *sys.argv[1:]])
+    return write_report(
+        fitted.estimator,
+        path,
+        title=title,
+        gold=fitted.kept_aside,
+        notes=(*fitted.export.notes, *fitted.notes),
+        settings=told,
+        anonymize=anonymize,
+    )
 
 
 def _write_predictions(fitted: Fitted, export: Path, path: Path, question: str | None) -> None:

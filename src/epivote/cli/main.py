@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from epivote.cli.estimating import aggregate, evaluate, explain, plan
+from epivote.cli.estimating import aggregate, evaluate, explain, plan, report
 from epivote.cli.files import convert, inspect, simulate
 
 app = typer.Typer(
@@ -31,5 +31,5 @@ def main(
     """From tick-all-that-apply ballots to the most likely sets of right answers."""
 
 
-for command in (aggregate, inspect, explain, evaluate, plan, convert, simulate):
+for command in (aggregate, inspect, report, explain, evaluate, plan, convert, simulate):
     app.command()(command)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 
 from rich.table import Table
 
 from epivote.cli.console import print_json, table, terminal
+from epivote.data.ballots import Ballots
 from epivote.estimate.explain import Explanation
 from epivote.evaluate.calibration import CalibrationBin
 from epivote.evaluate.metrics import Scores
@@ -20,6 +22,14 @@ def explanation(told: Explanation, *, as_json: bool) -> None:
         print_json(told.to_dict())
     else:
         print(told.to_text())
+
+
+def report(path: Path, ballots: Ballots, *, as_json: bool) -> None:
+    """Where the page is."""
+    if as_json:
+        print_json({"files": [str(path)], "instances": ballots.n_instances, "voters": ballots.n_voters})
+    else:
+        terminal().print(f"Wrote {path}; open it in a browser. It needs no network and can be passed on.", markup=False)
 
 
 def plan(found: Plan, *, as_json: bool) -> None:
@@ -80,15 +90,8 @@ def accuracy_table(scores: Scores) -> Table:
     shown.add_column("mean", justify="right")
     shown.add_column("95 % interval", justify="right")
     shown.add_column("meaning")
-    for name, interval, meaning in (
-        ("0/1", scores.zero_one, "sets exactly right"),
-        ("Hamming", scores.hamming, "alternatives decided rightly, in or out"),
-        ("harmonic", scores.harmonic, "in between: nearly right sets count more than proportionally"),
-        ("Jaccard", scores.jaccard, "overlap of estimated and right set"),
-    ):
-        shown.add_row(name, f"{interval.mean:.3f}", f"{interval.low:.3f} to {interval.high:.3f}", meaning)
-    shown.add_row("micro F1", f"{scores.micro_f1:.3f}", "", "over all members of all sets")
-    shown.add_row("macro F1", f"{scores.macro_f1:.3f}", "", "mean over alternatives")
+    for row in scores.rows():
+        shown.add_row(*row)
     return shown
 
 

@@ -69,6 +69,10 @@ class Truths(Mapping[str, frozenset[str]]):
         z = self.instance_index[instance]
         return frozenset(self.alternatives[j] for j in self.members[self.start[z] : self.start[z + 1]])
 
+    def __contains__(self, instance: object) -> bool:
+        """Whether this instance has a set."""
+        return instance in self.instance_index
+
     def __iter__(self) -> Iterator[str]:
         """The names of the instances."""
         return iter(self.instances)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from epivote.data.estimate import Estimate
-from epivote.data.names import FloatArray
+from epivote.data.names import BoolArray, FloatArray, IntArray
 from epivote.data.parameters import Parameters
 from epivote.estimate.task import Task
-from epivote.model.best_sets import best_sets
 from epivote.model.choose import choose
 from epivote.model.posterior import log_partition_and_inclusion, set_probabilities
 from epivote.model.sets import draw_sets
+from epivote.model.top_sets import top_sets
 
 DRAWS = 200
 MOST_BALLOTS = 64
@@ -48,23 +48,47 @@ def review(estimate: Estimate, threshold: float, most: int, seed: int | np.rando
     doubtful = [int(z) for z in np.argsort(confidence, kind="stable") if confidence[z] < threshold]
     average = _average_voter(estimate)
     task = Task(estimate.ballots, estimate.bounds)
-    place = {int(z): (s, r) for s, shard in enumerate(task.shards) for r, z in enumerate(shard.instances)}
     tables = task.margins(estimate.parameters)
+    place = _places(task, len(confidence))
+    rivals = _rivals(estimate, task, tables, confidence < threshold)
     cast = np.diff(estimate.ballots.ballot_start)
     found = []
     for position, z in enumerate(doubtful):
         name = estimate.ballots.instances[z]
-        s, r = place[z]
-        margins, lower, upper = tables[s][r], task.shards[s].lower, task.shards[s].upper
-        offered = estimate.ballots.offered(name)
         answer = tuple(estimate.truths.listed(name))
-        rivals = [
-            (tuple(offered[c] for c in members), probability)
-            for probability, members in best_sets(margins, lower, upper, 2)
-        ]
-        rival, chance = next((pair for pair in rivals if pair[0] != answer), ((), 0.0))
-        more = _ballots_to_settle(margins, lower, upper, threshold, average, rng) if position < most else None
-        found.append(Doubt(name, float(confidence[z]), answer, rival, chance, int(cast[z]), more))
+        more = None
+        if position < most:
+            shard, row = task.shards[place[z, 0]], tables[place[z, 0]][place[z, 1]]
+            more = _ballots_to_settle(row, shard.lower, shard.upper, threshold, average, rng)
+        found.append(Doubt(name, float(confidence[z]), answer, *rivals[z], int(cast[z]), more))
+    return found
+
+
+def _places(task: Task, n_instances: int) -> IntArray:
+    """Shard and row of every instance."""
+    place = np.empty((n_instances, 2), np.int64)
+    for s, shard in enumerate(task.shards):
+        place[shard.instances] = np.stack([np.full(len(shard.instances), s), np.arange(len(shard.instances))], axis=1)
+    return place
+
+
+def _rivals(
+    estimate: Estimate, task: Task, tables: list[FloatArray], wanted: BoolArray
+) -> dict[int, tuple[tuple[str, ...], float]]:
+    """For every wanted instance the most probable set that is not its answer; an empty one where there is no other."""
+    names = estimate.ballots.alternatives
+    answers = task.chosen(estimate.truths)
+    found: dict[int, tuple[tuple[str, ...], float]] = {}
+    for shard, margins, answer in zip(task.shards, tables, answers, strict=True):
+        rows = np.flatnonzero(wanted[shard.instances])
+        sets, probabilities = top_sets(margins[rows], shard.lower, shard.upper, 2)
+        is_answer = np.all(sets == answer[rows][:, None, :], axis=2)
+        best = np.argmin(is_answer, axis=1)
+        for r, row, place, none in zip(range(len(rows)), rows, best, is_answer.all(axis=1), strict=True):
+            columns = np.flatnonzero(sets[r, place])
+            members = columns if shard.offered is None else shard.offered[row, columns]
+            rival = tuple(names[j] for j in members)
+            found[int(shard.instances[row])] = ((), 0.0) if none else (rival, float(probabilities[r, place]))
     return found
 
 

@@ -1,1 +1,1 @@
-"""Pictures of estimates."""
+"""Pictures and pages of estimates."""

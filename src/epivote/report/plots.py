@@ -4,27 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epivote.atomic import write_files
-from epivote.errors import InputError
 from epivote.estimate.explain import Account, Explanation
 from epivote.evaluate.calibration import CalibrationBin
 from epivote.plan import Plan
+from epivote.report.axes import AGAINST, FOR, TOTAL, check_picture, new_axes, pyplot, save
+from epivote.report.estimate_plots import (
+    plot_confidence,
+    plot_confusions,
+    plot_convergence,
+    plot_sizes,
+    plot_voter_map,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FOR, AGAINST, TOTAL = "#0072b2", "#d55e00", "#555555"
+__all__ = [
+    "check_picture",
+    "plot_calibration",
+    "plot_confidence",
+    "plot_confusions",
+    "plot_convergence",
+    "plot_plan",
+    "plot_sizes",
+    "plot_voter_map",
+    "plot_waterfall",
+    "save_plan",
+    "save_waterfall",
+]
+
 PUSHES_SHOWN = 8
-KINDS = (".png", ".svg", ".pdf")
 
 
 def plot_waterfall(account: Account, ax: Axes | None = None) -> Axes:
     """From prior to margin, one step per voter, strongest first; what is left of 0 speaks against."""
-    ax = ax or _axes()
+    ax = ax or new_axes()
     ranked = sorted(account.pushes.items(), key=lambda item: -abs(item[1]))
     steps = [("prior", account.prior)]
     steps += [
@@ -50,7 +68,7 @@ def plot_waterfall(account: Account, ax: Axes | None = None) -> Axes:
 
 def plot_calibration(bins: Sequence[CalibrationBin], ax: Axes | None = None) -> Axes:
     """Share of right sets against stated confidence, with intervals; on the diagonal promises are kept."""
-    ax = ax or _axes()
+    ax = ax or new_axes()
     stated = np.array([each.mean_confidence for each in bins])
     right = np.array([each.right.mean for each in bins])
     below = right - np.array([each.right.low for each in bins])
@@ -64,7 +82,7 @@ def plot_calibration(bins: Sequence[CalibrationBin], ax: Axes | None = None) -> 
 
 def plot_plan(plan: Plan, ax: Axes | None = None) -> Axes:
     """Share of exact sets to expect against ballots per instance, with the target marked."""
-    ax = ax or _axes()
+    ax = ax or new_axes()
     ballots = [point.ballots for point in plan.points]
     mean = np.array([point.exact.mean for point in plan.points])
     low = mean - np.array([point.exact.low for point in plan.points])
@@ -81,45 +99,15 @@ def plot_plan(plan: Plan, ax: Axes | None = None) -> Axes:
 def save_plan(plan: Plan, path: Path) -> None:
     """A picture file of a plan."""
     ax = plot_plan(plan)
-    _save(ax.get_figure(), path)
+    save(ax.get_figure(), path)
 
 
 def save_waterfall(told: Explanation, path: Path) -> None:
     """A picture file with one waterfall per alternative that matters: all members and the strongest outsiders."""
     shown = [account for account in told.accounts if account.chosen]
     shown += [account for account in told.accounts if not account.chosen][:2]
-    pyplot = _pyplot()
-    figure, axes = pyplot.subplots(len(shown), 1, figsize=(7, 3.2 * len(shown)), squeeze=False, layout="constrained")
+    figure, axes = pyplot().subplots(len(shown), 1, figsize=(7, 3.2 * len(shown)), squeeze=False, layout="constrained")
     for account, ax in zip(shown, axes[:, 0], strict=True):
         plot_waterfall(account, ax)
     figure.suptitle(f"{told.instance}: {{{', '.join(told.answer)}}}")
-    _save(figure, path)
-
-
-def check_picture(path: Path) -> None:
-    """Refuse a file name that no picture can have, or a machine without matplotlib, before any work is done."""
-    _pyplot()
-    if path.suffix not in KINDS:
-        raise InputError(f"a picture cannot be written as {path.name!r}; use a name that ends in .png, .svg or .pdf")
-
-
-def _save(figure: Any, path: Path) -> None:
-    check_picture(path)
-    write_files({path: lambda target: figure.savefig(target, format=path.suffix[1:], dpi=150)})
-    _pyplot().close(figure)
-
-
-def _axes() -> Axes:
-    axes: Axes = _pyplot().subplots(layout="constrained")[1]
-    return axes
-
-
-def _pyplot() -> Any:
-    try:
-        import matplotlib as mpl
-    except ImportError:
-        raise InputError("pictures need matplotlib; install it with: pip install 'epivote[plots]'") from None
-    mpl.use("Agg", force=False)
-    from matplotlib import pyplot
-
-    return pyplot
+    save(figure, path)

@@ -1,0 +1,166 @@
+"""What the page's own scripts draw from: numbers packed in columns, every name and every set stored once.
+
+A column is `[kind, base64]` of little-endian numbers; sets are referred to by number, 0 meaning "no set".
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from epivote.data.estimate import Estimate
+from epivote.data.names import FloatArray, IntArray, row_ranges
+from epivote.data.parameters import log_odds
+from epivote.estimate.task import Task
+from epivote.model.top_sets import top_sets
+from epivote.report.numbers import SURE, Alternatives, Voters
+
+MOST_ITEMS = 50_000
+TOP = 4
+CELLS_PER_BLOCK = 4_000_000
+
+Column = list[str]
+
+
+def items_shown(estimate: Estimate) -> IntArray:
+    """The items on the page, in their order: all, or the most doubtful of very many."""
+    n = estimate.ballots.n_instances
+    if n <= MOST_ITEMS or estimate.posterior is None:
+        return np.arange(min(n, MOST_ITEMS))
+    return np.sort(np.argsort(estimate.posterior.set_probabilities, kind="stable")[:MOST_ITEMS])
+
+
+def page_data(estimate: Estimate, shown: IntArray, voters: Voters, alternatives: Alternatives) -> dict[str, Any]:
+    """Everything the scripts need."""
+    sets = SetTable()
+    items = item_data(estimate, shown, sets)
+    return {
+        "rated": estimate.posterior is not None,
+        "sure": SURE,
+        "voters": voter_data(estimate, voters),
+        "alternatives": alternative_data(estimate, alternatives),
+        "items": items,
+        "sets": sets.columns(),
+    }
+
+
+def item_data(estimate: Estimate, shown: IntArray, sets: SetTable) -> dict[str, Any]:
+    """Answer, confidence, most probable sets, bounds and ballots of the items shown."""
+    ballots, truths, posterior = estimate.ballots, estimate.truths, estimate.posterior
+    lower, upper = estimate.bounds.resolve(ballots)
+    rows = row_ranges(ballots.ballot_start, shown)
+    menu = None
+    if ballots.menu is not None:
+        menu = column(sets.numbers(ballots.menu.start, ballots.menu.offered, shown))
+    top, chances = _top(estimate, shown, sets)
+    tied = set(estimate.ties)
+    names = [ballots.instances[z] for z in shown]
+    return {
+        "names": names,
+        "answer": column(sets.numbers(truths.start, truths.members, shown)),
+        "confidence": None if posterior is None else column(posterior.set_probabilities[shown], "f4"),
+        "top": None if posterior is None else column(top),
+        "chances": None if posterior is None else column(chances, "f4"),
+        "gold": [k for k, name in enumerate(names) if name in estimate.gold],
+        "ties": [k for k, name in enumerate(names) if name in tied],
+        "lower": column(lower[shown]),
+        "upper": column(upper[shown]),
+        "menu": menu,
+        "ballots": column(np.diff(ballots.ballot_start)[shown]),
+        "voter": column(ballots.ballot_voter[rows]),
+        "ticks": column(ballots.ballot_sizes[rows]),
+        "ticked": column(ballots.approved[row_ranges(ballots.approval_start, rows)]),
+    }
+
+
+def voter_data(estimate: Estimate, voters: Voters) -> dict[str, Any]:
+    """Rates with intervals, and what a tick and a ballot weigh to the last bit."""
+    rates = ("hit_rates", "hit_low", "hit_high", "false_alarm_rates", "false_alarm_low", "false_alarm_high")
+    shares = {name: column(getattr(voters, name), "f4") for name in (*rates, "weight_low", "weight_high")}
+    return {
+        "names": list(voters.names),
+        "ballots": column(voters.ballots),
+        "weights": column(estimate.parameters.weights),
+        "thresholds": column(estimate.parameters.thresholds),
+        "flags": ["; ".join(flags) for flags in voters.flags],
+        **shares,
+    }
+
+
+def alternative_data(estimate: Estimate, alternatives: Alternatives) -> dict[str, Any]:
+    """Priors as log-odds to the last bit, and shares."""
+    return {
+        "names": list(alternatives.names),
+        "prior": column(log_odds(estimate.parameters.priors)),
+        "priors": column(alternatives.priors, "f4"),
+        "occurrences": column(alternatives.occurrences),
+        "offered": column(alternatives.offered),
+        "hit_share": column(alternatives.hit_share, "f4"),
+        "false_alarm_share": column(alternatives.false_alarm_share, "f4"),
+    }
+
+
+def _top(estimate: Estimate, shown: IntArray, sets: SetTable) -> tuple[IntArray, FloatArray]:
+    """Numbers and probabilities of every shown item's most probable sets, padded with "no set"."""
+    numbers = np.zeros((len(shown), TOP), np.int64)
+    chances = np.zeros((len(shown), TOP))
+    if estimate.posterior is None:
+        return numbers, chances
+    place = np.full(estimate.ballots.n_instances, -1)
+    place[shown] = np.arange(len(shown))
+    task = Task(estimate.ballots, estimate.bounds)
+    for shard, margins in zip(task.shards, task.margins(estimate.parameters), strict=True):
+        rows = np.flatnonzero(place[shard.instances] >= 0)
+        step = max(1, CELLS_PER_BLOCK // (TOP * max(1, shard.width)))
+        for block in (rows[begin : begin + step] for begin in range(0, len(rows), step)):
+            found, probabilities = top_sets(margins[block], shard.lower, shard.upper, TOP)
+            at = place[shard.instances[block]]
+            row, rank, cell = np.nonzero(found)
+            members = cell if shard.offered is None else shard.offered[block[row], cell]
+            counted = np.bincount(row * found.shape[1] + rank, minlength=found.shape[0] * found.shape[1])
+            start = np.concatenate([[0], np.cumsum(counted)])
+            numbers[at, : found.shape[1]] = sets.numbers(start, members).reshape(found.shape[:2])
+            chances[at, : found.shape[1]] = probabilities
+    return numbers, chances
+
+
+class SetTable:
+    """Every distinct set once; number 0 is kept for "no set"."""
+
+    def __init__(self) -> None:
+        self._number: dict[bytes, int] = {}
+
+    def numbers(self, start: IntArray, members: IntArray, rows: IntArray | None = None) -> IntArray:
+        """The numbers of the sets `members[start[r] : start[r + 1]]`."""
+        content = np.ascontiguousarray(members, np.int32)
+        spans = pairwise(start.tolist()) if rows is None else zip(start[rows], start[rows + 1], strict=True)
+        keys = [content[begin:end].tobytes() for begin, end in spans]
+        return np.array([self._number.setdefault(key, len(self._number) + 1) for key in keys], np.int64)
+
+    def columns(self) -> dict[str, Column]:
+        """Sizes of all sets, the first standing for "no set", and their members one after the other."""
+        members = [np.frombuffer(key, np.int32) for key in self._number]
+        return {
+            "sizes": column(np.array([0, *map(len, members)])),
+            "members": column(np.concatenate([np.zeros(0, np.int32), *members])),
+        }
+
+
+def column(values: IntArray | FloatArray, kind: str = "") -> Column:
+    """Numbers as text, in the kind asked for; else floats in full and whole ones as small as they fit."""
+    if not kind and values.dtype.kind == "f":
+        kind = "f8"
+    elif not kind:
+        largest = int(values.max(initial=0))
+        kind = "u1" if largest < 1 << 8 else "u2" if largest < 1 << 16 else "u4"
+    return [kind, base64.b64encode(values.astype(f"<{kind}").tobytes()).decode("ascii")]
+
+
+def safe_json(value: object) -> str:
+    """JSON that can stand inside a script element: no character that could end it or start a comment."""
+    text = json.dumps(value, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

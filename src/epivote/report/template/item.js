@@ -1,0 +1,227 @@
+// One item opened: its most probable sets, why it got its set, and its ballots.
+
+const PUSHES = 8;
+const OUTSIDERS = 2;
+const MORE = 60;
+const BALLOTS = 200;
+const TOP = 4;
+
+const items = once(() => {
+  const given = data.items;
+  const made = { gold: new Set(given.gold), ties: new Set(given.ties), names: given.names };
+  for (const name of ["answer", "confidence", "top", "chances", "lower", "upper", "menu"]) {
+    made[name] = given[name] && column(given[name]);
+  }
+  return made;
+});
+const ballots = once(() => {
+  const ticks = starts(column(data.items.ticks));
+  return { of: starts(column(data.items.ballots)), voter: column(data.items.voter), ticks, ticked: column(data.items.ticked) };
+});
+const voters = once(() => {
+  const made = { names: data.voters.names, flags: data.voters.flags };
+  for (const name of Object.keys(data.voters)) if (!made[name]) made[name] = column(data.voters[name]);
+  return made;
+});
+const alternatives = once(() => {
+  const made = { names: data.alternatives.names };
+  for (const name of Object.keys(data.alternatives)) if (!made[name]) made[name] = column(data.alternatives[name]);
+  return made;
+});
+
+function ballotsOf(k) {
+  const { of, voter, ticks, ticked } = ballots();
+  const made = [];
+  for (let b = of[k]; b < of[k + 1]; b++) {
+    made.push({ voter: voter[b], ticked: Array.from(ticked.subarray(ticks[b], ticks[b + 1])) });
+  }
+  return made;
+}
+
+function offeredOn(k) {
+  const menu = items().menu;
+  return menu ? setMembers(menu[k]) : Array.from(data.alternatives.names.keys());
+}
+
+// Every offered alternative with its prior, the push of every ballot, and their sum, strongest first.
+function accountsOf(k) {
+  const { weights, thresholds } = voters();
+  const cast = ballotsOf(k);
+  const ticks = cast.map((ballot) => new Set(ballot.ticked));
+  const answer = new Set(setMembers(items().answer[k]));
+  const accounts = offeredOn(k).map((j) => {
+    const pushes = cast.map(({ voter }, b) => ({
+      voter, ticked: ticks[b].has(j), push: (ticks[b].has(j) ? weights[voter] : 0) - thresholds[voter],
+    }));
+    const prior = alternatives().prior[j];
+    const margin = pushes.reduce((sum, each) => sum + each.push, prior);
+    return { alternative: j, prior, pushes, margin, chosen: answer.has(j) };
+  });
+  const chances = inclusion(accounts.map((each) => each.margin), items().lower[k], items().upper[k]);
+  accounts.forEach((each, c) => { each.chance = chances[c]; });
+  return accounts.sort((one, other) => other.margin - one.margin);
+}
+
+function logAdd(a, b) {
+  if (a < b) [a, b] = [b, a];
+  return b === -Infinity ? a : a + Math.log1p(Math.exp(b - a));
+}
+
+// Probability of every alternative to be right when the number of right ones lies in lower..upper: a counter follows
+// the size from both ends; its last state means "enough" or, where there is an upper bound, "too many".
+function inclusion(margins, lower, upper) {
+  const m = margins.length;
+  const bounded = upper < m;
+  const last = bounded ? upper + 1 : lower;
+  const next = (s) => Math.min(s + 1, last);
+  const later = [Float64Array.from({ length: last + 1 }, (_, s) => (bounded ? s >= lower && s <= upper : s === lower) ? 0 : -Infinity)];
+  for (let j = m - 1; j >= 0; j--) {
+    const after = later[later.length - 1];
+    later.push(after.map((value, s) => logAdd(value, after[next(s)] + margins[j])));
+  }
+  later.reverse();
+  let counter = Float64Array.from({ length: last + 1 }, (_, s) => (s ? -Infinity : 0));
+  return margins.map((margin, j) => {
+    let inside = -Infinity;
+    const moved = Float64Array.from(counter);
+    for (let s = 0; s <= last; s++) {
+      inside = logAdd(inside, counter[s] + later[j + 1][next(s)]);
+      moved[next(s)] = logAdd(moved[next(s)], counter[s] + margin);
+    }
+    counter = moved;
+    return Math.exp(Math.min(inside + margin - later[0][0], 0));
+  });
+}
+
+function boundWords(k, accounts) {
+  const { gold, lower, upper, answer, top } = items();
+  const strong = (each) => Math.round(each.margin * 1e9) >= 0;
+  const listed = (some) => {
+    const names = some.sort((one, other) => one.alternative - other.alternative).map((each) => data.alternatives.names[each.alternative]);
+    return `{${names.join(", ")}}`;
+  };
+  const added = accounts.filter((each) => each.chosen && !strong(each));
+  const removed = accounts.filter((each) => !each.chosen && strong(each));
+  if (gold.has(k)) return "The set was given as gold; probability and margins are what the ballots alone say.";
+  if (answer[k] !== top[TOP * k]) return "The estimate was stopped before it had settled; its rates would by now choose another set.";
+  if (added.length) return `At least ${lower[k]} must be right, so ${listed(added)} came in although more speaks against.`;
+  if (removed.length) return `At most ${upper[k]} can be right, so ${listed(removed)} stayed out although more speaks for.`;
+  return "The size bounds changed nothing: every margin above 0 is in, every one below is out.";
+}
+
+function simpleTable(caption, heads, rows) {
+  const head = heads.map(([title, numeric]) => element("th", { scope: "col", class: numeric ? "number" : "" }, title));
+  const body = rows.map((cells) => element("tr", null, ...cells.map((cell, c) => (
+    c ? element("td", { class: heads[c][1] ? "number" : "" }, cell) : element("th", { scope: "row" }, cell)))));
+  const table = element("table", null, element("caption", { class: "unseen" }, caption), element("thead", null, element("tr", null, ...head)), element("tbody", null, ...body));
+  return element("div", { class: "scroller short", tabindex: "0", role: "region", "aria-label": caption }, table);
+}
+
+function topTable(k) {
+  const { top, chances } = items();
+  const rows = [];
+  for (let place = TOP * k; place < TOP * k + TOP && top[place]; place++) {
+    rows.push([chips(setMembers(top[place])), percent(chances[place])]);
+  }
+  return simpleTable(`Most probable sets of ${items().names[k]}`, [["Set"], ["Probability", true]], rows);
+}
+
+function fall(account, low, high) {
+  const name = data.alternatives.names[account.alternative];
+  const ranked = [...account.pushes].sort((one, other) => Math.abs(other.push) - Math.abs(one.push));
+  const steps = [{ label: "prior", push: account.prior }];
+  for (const each of ranked.slice(0, PUSHES)) {
+    steps.push({ label: voters().names[each.voter], push: each.push, silent: !each.ticked });
+  }
+  const rest = ranked.slice(PUSHES);
+  if (rest.length) steps.push({ label: `${MANY.format(rest.length)} others`, push: rest.reduce((sum, each) => sum + each.push, 0) });
+  const place = (value) => `${(100 * (value - low)) / (high - low)}%`;
+  const line = (label, value, from, kind, silent) => {
+    const bar = element("i", { class: kind });
+    bar.style.left = place(Math.min(from, from + value));
+    bar.style.width = `${(100 * Math.abs(value)) / (high - low)}%`;
+    const zero = element("i", { class: "zero" });
+    zero.style.left = place(0);
+    const who = element("div", { class: "who" }, nameOf(label));
+    if (silent) who.append(element("span", null, "(no tick)"));
+    return element("tr", null, element("th", { scope: "row", title: label }, who),
+      element("td", { class: "number" }, signed(value)), element("td", { "aria-hidden": "true" }, element("div", { class: "track" }, zero, bar)));
+  };
+  let sum = 0;
+  const rows = steps.map(({ label, push, silent }) => {
+    const made = line(label, push, sum, push < 0 ? "against" : "for", silent);
+    sum += push;
+    return made;
+  });
+  const total = line("margin", account.margin, 0, "total");
+  total.className = "sum";
+  const verdict = `${account.chosen ? "in" : "out"}, right with ${percent(account.chance)}`;
+  return element("div", { class: "fall", "data-alternative": name, "data-margin": account.margin, "data-chance": account.chance },
+    element("table", null, element("caption", null, element("strong", null, nameOf(name)), `: ${verdict}`), element("tbody", null, ...rows, total)));
+}
+
+function falls(accounts) {
+  let low = 0;
+  let high = 0;
+  const first = accounts.filter((each) => each.chosen);
+  first.push(...accounts.filter((each) => !each.chosen).slice(0, OUTSIDERS));
+  const rest = accounts.filter((each) => !first.includes(each));
+  for (const each of accounts) {
+    let sum = each.prior;
+    low = Math.min(low, sum, each.margin);
+    high = Math.max(high, sum, each.margin);
+    for (const { push } of [...each.pushes].sort((one, other) => Math.abs(other.push) - Math.abs(one.push))) {
+      sum += push;
+      low = Math.min(low, sum);
+      high = Math.max(high, sum);
+    }
+  }
+  const grid = element("div", { class: "falls" }, ...first.map((each) => fall(each, low, high)));
+  if (!rest.length) return grid;
+  const more = element("button", { type: "button" });
+  const label = () => { more.textContent = rest.length > MORE ? `Show ${MORE} of the other ${MANY.format(rest.length)}` : `Show the other ${rest.length}`; };
+  label();
+  more.addEventListener("click", () => {
+    grid.append(...rest.splice(0, MORE).map((each) => fall(each, low, high)));
+    if (rest.length) label();
+    else more.remove();
+  });
+  return element("div", null, grid, more);
+}
+
+function ballotTable(k) {
+  const cast = ballotsOf(k);
+  const rows = cast.slice(0, BALLOTS).map(({ voter, ticked }) => {
+    const cells = [nameOf(voters().names[voter]), chips(ticked)];
+    return data.rated ? [...cells, signed(voters().weights[voter])] : cells;
+  });
+  const heads = data.rated ? [["Voter"], ["Ticked"], ["Weight", true]] : [["Voter"], ["Ticked"]];
+  const made = element("div", null, simpleTable(`Ballots on ${items().names[k]}`, heads, rows));
+  if (cast.length > BALLOTS) made.append(element("p", { class: "muted" }, `The first ${BALLOTS} of ${MANY.format(cast.length)} ballots.`));
+  return made;
+}
+
+function tickTable(k) {
+  const cast = ballotsOf(k);
+  const answer = new Set(setMembers(items().answer[k]));
+  const counts = new Map(offeredOn(k).map((j) => [j, 0]));
+  for (const { ticked } of cast) for (const j of ticked) counts.set(j, counts.get(j) + 1);
+  const rows = [...counts].sort((one, other) => other[1] - one[1]).slice(0, BALLOTS)
+    .map(([j, count]) => [nameOf(data.alternatives.names[j]), answer.has(j) ? "in" : "out", `${count} of ${cast.length}`]);
+  return simpleTable(`Ticks on ${items().names[k]}`, [["Alternative"], ["Set"], ["Ticked by", true]], rows);
+}
+
+function itemDetail(k) {
+  const made = element("div");
+  if (data.rated) {
+    const accounts = accountsOf(k);
+    made.append(element("p", { class: "bound" }, boundWords(k, accounts)));
+    if (items().ties.has(k)) made.append(element("p", null, "Other sets were exactly as likely; the order of the alternatives decided."));
+    made.append(element("h3", null, "Most probable sets"), topTable(k));
+    made.append(element("h3", null, "Why"), element("p", { class: "muted" }, "In log-odds: the prior and every voter's push, strongest first, add up to the margin."), falls(accounts));
+  } else {
+    made.append(element("h3", null, "Ticks"), tickTable(k));
+  }
+  made.append(element("h3", null, "Ballots"), ballotTable(k));
+  return made;
+}

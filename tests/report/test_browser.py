@@ -1,0 +1,431 @@
+"""The page in a real browser: scripts, keyboard, narrow screens, paper, and what must never happen."""
+
+import re
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from epivote import (
+    AMLE,
+    EM,
+    Ballots,
+    Majority,
+    MaximumLikelihood,
+    SizeBounds,
+    Truths,
+    reference_crowd,
+    simulate,
+    write_report,
+)
+
+ITEMS, VOTERS = "#item-table", "#voter-table"
+FIND = "input[type=search]"
+
+
+@contextmanager
+def opened(browser, path, **options):
+    """The page, watched: no error, no dialog, no request but for the file itself."""
+    context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
+    page = context.new_page()
+    trouble = []
+    page.on("console", lambda message: trouble.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.on("dialog", lambda dialog: (trouble.append(f"dialog {dialog.message}"), dialog.dismiss()))
+    page.on("request", lambda request: request.url == path.as_uri() or trouble.append(request.url))
+    page.goto(path.as_uri())
+    yield page
+    context.close()
+    assert trouble == []
+
+
+def first_column(page, table) -> list[str]:
+    return page.locator(f"{table} tbody th[scope=row][role=rowheader]").all_text_contents()
+
+
+def open_item(page, name) -> None:
+    page.locator(f"{ITEMS} {FIND}").fill(name)
+    page.locator(f"{ITEMS} button.open").get_by_text(name, exact=True).click()
+
+
+@pytest.fixture(scope="module")
+def report(birds, birds_gold, tmp_path_factory):
+    fitted = EM((1, 2)).fit(birds)
+    return fitted, write_report(fitted, tmp_path_factory.mktemp("birds") / "birds report.html", gold=birds_gold)
+
+
+# Tables
+
+
+def test_items_sort_by_mouse_and_say_so(browser, report):
+    fitted, path = report
+    with opened(browser, path) as page:
+        page.locator(f"{ITEMS} thead button", has_text="Confidence").click()
+        head = page.locator(f"{ITEMS} thead th", has_text="Confidence")
+        assert head.get_attribute("aria-sort") == "ascending"
+        names = fitted.truth_.instances
+        least_first = [names[z] for z in np.argsort(fitted.confidence_.astype(np.float32), kind="stable")]
+        assert first_column(page, ITEMS) == least_first[:25]
+        head.locator("button").click()
+        assert head.get_attribute("aria-sort") == "descending"
+        assert first_column(page, ITEMS)[-1] == least_first[0]
+        page.locator(f"{ITEMS} thead button", has_text="Item").click()
+        assert head.get_attribute("aria-sort") is None
+        assert first_column(page, ITEMS)[:3] == ["picture 1", "picture 2", "picture 3"], "2 comes before 10"
+
+
+def test_items_filter_and_sort_by_keyboard_alone(browser, report):
+    fitted, path = report
+    with opened(browser, path) as page:
+        page.locator(f"{ITEMS} {FIND}").focus()
+        page.keyboard.type("wren")
+        with_wren = [name for name in fitted.truth_ if "wren" in fitted.truth_[name]]
+        assert first_column(page, ITEMS) == with_wren
+        assert (
+            page.locator(f"{ITEMS} .pager [role=status]").inner_text()
+            == f"1 to {len(with_wren)} of {len(with_wren)} found of 24"
+        )
+        page.locator(f"{ITEMS} thead button").first.focus()
+        page.keyboard.press("Enter")
+        page.keyboard.press("Enter")
+        assert first_column(page, ITEMS) == with_wren[::-1]
+        page.locator(f"{ITEMS} button.open").first.focus()
+        page.keyboard.press("Space")
+        assert page.locator(f"{ITEMS} tr.detail").count() == 1
+        assert page.locator(f"{ITEMS} button.open").first.get_attribute("aria-expanded") == "true"
+        page.locator(f"{ITEMS} thead button").first.click()
+        button = page.locator(f"{ITEMS} button.open[aria-expanded=true]")
+        assert button.inner_text() == with_wren[-1], "an item stays open when the table is sorted anew"
+        assert page.locator(f"{ITEMS} tr.detail").count() == 1
+        button.press("Space")
+        assert page.locator(f"{ITEMS} tr.detail").count() == 0
+        page.locator(f"{ITEMS} {FIND}").fill("nothing like it")
+        assert page.locator(f"{ITEMS} [role=status]").inner_text() == "No item found"
+
+
+def test_boxes_keep_the_doubtful_and_the_flagged(browser, report):
+    fitted, path = report
+    with opened(browser, path) as page:
+        page.get_by_label("only those less sure than 95%").check()
+        assert set(first_column(page, ITEMS)) == {doubt.instance for doubt in fitted.review(0.95)}
+        page.get_by_label("only those worth a look").check()
+        assert set(first_column(page, VOTERS)) == {each.voter for each in fitted.reliability() if each.flags}
+
+
+def test_pages_turn(browser, tmp_path):
+    crowd = reference_crowd(60, 10, 6, 2)
+    with opened(browser, write_report(EM((1, 2)).fit(crowd.ballots), tmp_path / "r.html")) as page:
+        status = page.locator(f"{ITEMS} [role=status]")
+        assert status.inner_text() == "1 to 25 of 60"
+        assert page.locator(f"{ITEMS} tbody tr").count() == 25
+        for button, shown in (("Next", "26 to 50 of 60"), ("Last", "51 to 60 of 60"), ("Previous", "26 to 50 of 60")):
+            page.locator(f"{ITEMS} .pager button", has_text=button).click()
+            assert status.inner_text() == shown
+        assert page.locator(f"{ITEMS} .pager button", has_text="First").is_enabled()
+
+
+def test_unknown_rates_come_last_either_way(browser, tmp_path):
+    ballots = Ballots.from_mapping({("a", "y"): {"x"}, ("b", "y"): set(), ("c", "z"): set()}, alternatives=["x", "w"])
+    fitted = MaximumLikelihood({"a": 0.9, "b": 0.8, "c": 0.7}, 0.1, 0.3, bounds=SizeBounds(1, 1, {"z": (0, 0)}))
+    with opened(browser, write_report(fitted.fit(ballots), tmp_path / "r.html")) as page:
+        head = page.locator(f"{VOTERS} thead button", has_text="Hits")
+        head.click()
+        assert first_column(page, VOTERS) == ["a", "b", "c"]
+        head.click()
+        assert first_column(page, VOTERS) == ["b", "a", "c"]
+
+
+# An item opened
+
+
+DETAIL = """() => {
+  const detail = document.querySelector("#item-table tr.detail");
+  const more = detail.querySelector(".falls + button");
+  if (more) more.click();
+  const words = (e) => e.innerText.replace(/\\s+/g, " ").replaceAll("\u2212", "-").trim();
+  const falls = [...detail.querySelectorAll(".fall")].map((fall) => ({
+    alternative: fall.dataset.alternative, margin: Number(fall.dataset.margin), chance: Number(fall.dataset.chance),
+    caption: words(fall.querySelector("caption")),
+    steps: [...fall.querySelectorAll("tr")].map((row) => [words(row.cells[0]), words(row.cells[1])]),
+  }));
+  const tables = [...detail.querySelectorAll(".short table")];
+  const ballots = [...tables[1].tBodies[0].rows].map((row) => ({
+    voter: words(row.cells[0]), ticks: [...row.querySelectorAll(".chip")].map(words), all: words(row.cells[1]),
+  }));
+  const best = [...tables[0].tBodies[0].rows].map((row) => words(row.cells[1]));
+  return {bound: words(detail.querySelector(".bound")), falls, best, ballots};
+}"""
+
+
+def check_item(page, fitted, name) -> None:
+    told, shown = fitted.explain(name), page.evaluate(DETAIL)
+    assert shown["bound"] == told.bound_effect
+    falls = {fall["alternative"]: fall for fall in shown["falls"]}
+    assert set(falls) == {account.alternative for account in told.accounts}
+    for account in told.accounts:
+        fall = falls[account.alternative]
+        assert fall["margin"] == pytest.approx(account.margin, abs=1e-9)
+        assert fall["chance"] == pytest.approx(account.probability, abs=1e-9)
+        verdict = f"{'in' if account.chosen else 'out'}, right with {account.probability:.1%}"
+        assert fall["caption"] == f"{account.alternative}: {verdict}"
+        ranked = sorted(account.pushes.items(), key=lambda item: -abs(item[1]))
+        steps = [["prior", written(account.prior)]]
+        steps += [
+            [voter if voter in account.ticked_by else f"{voter} (no tick)", written(push)] for voter, push in ranked[:8]
+        ]
+        if len(ranked) > 8:
+            steps.append([f"{len(ranked) - 8} others", written(sum(push for _, push in ranked[8:]))])
+        assert fall["steps"] == [*steps, ["margin", written(account.margin)]]
+    assert shown["best"] == [f"{chance:.1%}" for _, chance in told.runners_up[:4]]
+    ballots = fitted.estimate_.ballots
+    assert len(shown["ballots"]) == sum(z == name for (_, z), _ in ballots.items())
+    for row in shown["ballots"]:
+        assert set(row["ticks"]) == ballots.ballot(row["voter"], name)
+        assert bool(row["ticks"]) != (row["all"] == "(none)"), "an empty ballot says so"
+
+
+def written(value: float) -> str:
+    return "0.00" if f"{abs(value):.2f}" == "0.00" else f"{value:+.2f}"
+
+
+def test_an_opened_item_says_what_explain_says(browser, report):
+    fitted, path = report
+    with opened(browser, path) as page:
+        for name in ("picture 6", "picture 4"):
+            open_item(page, name)
+            check_item(page, fitted, name)
+
+
+def test_bounds_menus_and_gold_are_explained_alike(browser, tmp_path):
+    crowd = simulate(instances=8, voters=5, alternatives=5, bounds=(1, 2), priors=0.3, seed=4)
+    names = crowd.ballots.instances
+    menu = {z: sorted({*crowd.gold[z], *crowd.ballots.alternatives[: 2 + k % 4]}) for k, z in enumerate(names)}
+    cast = {key: set(ticks) & set(menu[key[1]]) for key, ticks in crowd.ballots.items()}
+    ballots = Ballots.from_mapping(cast, menu=menu, alternatives=crowd.ballots.alternatives)
+    bounds = SizeBounds(1, 2, {names[0]: (0, 0), names[1]: (2, 2), names[2]: (0, 2), names[3]: (1, None)})
+    for estimator in (EM(bounds), AMLE(bounds)):
+        fitted = estimator.fit(ballots, gold={names[4]: crowd.gold[names[4]]})
+        path = write_report(fitted, tmp_path / "r.html")
+        with opened(browser, path) as page:
+            for name in names:
+                open_item(page, name)
+                check_item(page, fitted, name)
+
+
+def test_an_estimate_that_had_not_settled_says_so(browser, birds, tmp_path):
+    fitted = EM((1, 2)).fit(birds)
+    told = fitted.estimate_.truths
+    other = {name: {"wren"} if name == "picture 1" else set(told[name]) for name in told}
+    wrong = Truths.from_mapping(other, alternatives=birds.alternatives)
+    fitted._estimate = replace(fitted.estimate_, truths=wrong, status="interrupted")
+    with opened(browser, write_report(fitted, tmp_path / "r.html")) as page:
+        open_item(page, "picture 1")
+        check_item(page, fitted, "picture 1")
+        assert "stopped before it had settled" in page.locator(".bound").inner_text()
+
+
+def test_many_alternatives_unfold_by_and_by(browser, tmp_path):
+    names = [f"a{j}" for j in range(200)]
+    ballots = Ballots.from_mapping({("v", "z"): {"a7"}, ("w", "z"): {"a7", "a9"}}, alternatives=names)
+    path = write_report(MaximumLikelihood(0.8, 0.1, 0.01, bounds=1).fit(ballots), tmp_path / "r.html")
+    with opened(browser, path) as page:
+        open_item(page, "z")
+        assert page.locator(".fall").count() == 3, "the member and the two strongest outsiders"
+        more = page.get_by_role("button", name=re.compile("^Show .*other"))
+        for shown in (63, 123, 183, 200):
+            more.click()
+            assert page.locator(".fall").count() == shown
+        assert more.count() == 0
+
+
+def test_rules_that_count_show_ticks_instead(browser, birds, tmp_path):
+    with opened(browser, write_report(Majority((1, 2)).fit(birds), tmp_path / "r.html")) as page:
+        open_item(page, "picture 6")
+        assert page.locator(".fall").count() == 0
+        ticks = [ticks for (_, z), ticks in birds.items() if z == "picture 6"]
+        wren = sum("wren" in each for each in ticks)
+        assert f"{wren} of {len(ticks)}" in page.locator("tr.detail tr", has_text="wren").first.inner_text()
+
+
+# The map
+
+
+def test_the_map_names_voters_on_hover_and_focus(browser, report):
+    fitted, path = report
+    reports = fitted.reliability()
+    with opened(browser, path) as page:
+        dots, readout = page.locator(".map .voter"), page.locator("#voter-readout")
+        assert dots.count() == 24
+        dot = dots.nth(5)
+        dot.hover(force=True)
+        voter = reports[int(dot.get_attribute("data-voter"))]
+        assert readout.inner_text().startswith(f"{voter.voter}: hits {voter.hit_rate:.1%}")
+        assert page.locator(".looked-at line").count() == 2
+        assert page.locator(".map .voter[tabindex='0']").count() == 1, (
+            "one stop for the tab key, arrows go on from there"
+        )
+        dots.first.focus()
+        page.keyboard.press("ArrowRight")
+        focused = page.evaluate("document.activeElement.dataset.voter")
+        assert focused == dots.nth(1).get_attribute("data-voter")
+        assert readout.inner_text().startswith(reports[int(focused)].voter)
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowLeft")
+        assert page.evaluate("document.activeElement.dataset.voter") == dots.last.get_attribute("data-voter")
+
+
+# Names
+
+
+def test_names_stay_text(browser, nasty, tmp_path):
+    fitted = EM((0, 3)).fit(nasty)
+    path = write_report(fitted, tmp_path / "r.html", title="<script>alert(0)</script>", notes=["<img src=x>"])
+    for width in (360, 1280):
+        with opened(browser, path, viewport={"width": width, "height": 800}) as page:
+            for button in page.locator(f"{ITEMS} button.open").all():
+                button.click()
+            for dot in page.locator(".map .voter").all():
+                dot.focus()
+            assert page.locator("h1").inner_text() == "<script>alert(0)</script>"
+            assert page.locator("img").count() == 0
+            assert set(first_column(page, ITEMS)) == set(nasty.instances)
+            assert set(page.locator("tr.detail .chip").all_text_contents()) == set(nasty.alternatives)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+# Screens and paper
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 390, 768, 1280])
+def test_no_sideways_scrolling_in_light_or_dark(browser, report, width, scheme):
+    _, path = report
+    with opened(browser, path, viewport={"width": width, "height": 800}, color_scheme=scheme) as page:
+        open_item(page, "picture 6")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert background == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 23, 27)")
+
+
+CONTRAST = """() => {
+  const channel = (v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  const parse = (text) => text.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+  const behind = (e) => {
+    for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c.length < 4 || c[3] === 1) return c; }
+  };
+  const poor = [];
+  for (const e of document.querySelectorAll("body *:not(script):not(style):not(noscript)")) {
+    const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
+    if (!own || e.closest("svg, :disabled, .unseen, .skip, noscript")) continue;
+    const [one, other] = [light(parse(getComputedStyle(e).color)), light(behind(e))].sort((a, b) => b - a);
+    if ((one + 0.05) / (other + 0.05) < 4.5) poor.push(e.outerHTML.slice(0, 80));
+  }
+  return poor;
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_can_be_read(browser, report, scheme):
+    _, path = report
+    with opened(browser, path, color_scheme=scheme) as page:
+        open_item(page, "picture 6")
+        assert page.evaluate(CONTRAST) == []
+
+
+def test_paper_gets_all_rows(browser, tmp_path):
+    crowd = reference_crowd(300, 40, 6, 2)
+    path = write_report(EM((1, 2)).fit(crowd.ballots), tmp_path / "r.html")
+    with opened(browser, path, color_scheme="dark") as page:
+        page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+        assert page.locator(f"{ITEMS} tbody tr").count() == 300
+        assert page.locator(f"{VOTERS} tbody tr").count() == 40
+        assert page.locator("details:not([open])").count() == 0
+        page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+        assert page.locator(f"{ITEMS} tbody tr").count() == 25
+        assert page.locator("details[open]").count() == 0
+        paper = page.pdf(format="A4")
+        assert paper.startswith(b"%PDF")
+        assert len(re.findall(rb"/Type\s*/Page\b", paper)) >= 6, "the browser itself asks for all rows"
+        page.emulate_media(media="print")
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+# Those who do not see it
+
+
+def test_landmarks_headings_and_labels(browser, report):
+    _, path = report
+    with opened(browser, path) as page:
+        open_item(page, "picture 6")
+        for landmark in ("header", "nav", "main", "footer"):
+            assert page.locator(f"body {landmark}").count() == 1
+        assert page.locator("html").get_attribute("lang") == "en"
+        levels = [
+            int(tag[1])
+            for tag in page.evaluate("[...document.querySelectorAll('h1,h2,h3,h4,h5,h6')].map(e => e.tagName)")
+        ]
+        assert levels[0] == 1
+        assert levels.count(1) == 1
+        assert all(after <= before + 1 for before, after in pairwise(levels))
+        for section in page.locator("section").all():
+            assert page.locator(f"#{section.get_attribute('aria-labelledby')}").count() == 1
+        assert page.evaluate("[...document.querySelectorAll('table')].filter(t => !t.caption).length") == 0
+        assert page.evaluate("[...document.querySelectorAll('th')].filter(t => !t.scope).length") == 0
+        assert page.evaluate("[...document.querySelectorAll('input')].filter(i => !i.labels.length).length") == 0
+        assert page.evaluate("[...document.querySelectorAll('button')].filter(b => !b.textContent.trim()).length") == 0
+        assert (
+            page.evaluate("[...document.querySelectorAll('svg')].filter(s => !s.getAttribute('aria-label')).length")
+            == 0
+        )
+        assert (
+            page.evaluate(
+                "[...document.querySelectorAll('.scroller')].filter(s => s.tabIndex || !s.getAttribute('aria-label')).length"
+            )
+            == 0
+        )
+        ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
+        assert len(ids) == len(set(ids))
+        for link in page.locator("nav a").all():
+            assert page.locator(link.get_attribute("href")).count() == 1
+
+
+def test_the_first_tab_skips_the_navigation(browser, report):
+    _, path = report
+    with opened(browser, path) as page:
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.textContent") == "Skip to what was found"
+        assert page.evaluate("document.activeElement.getBoundingClientRect().left") >= 0, "it is seen while focused"
+        page.keyboard.press("Enter")
+        assert page.evaluate("location.hash") == "#found"
+        page.locator(f"{ITEMS} thead button").first.focus()
+        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") in ("solid", "auto")
+
+
+# Size
+
+
+def test_fifty_thousand_items_do_not_freeze_the_page(browser, tmp_path):
+    crowd = reference_crowd(50_000, 1_000, 20, 4)
+    fitted = MaximumLikelihood(crowd.parameters.hit_rates, crowd.parameters.false_alarm_rates, 0.15, bounds=(1, 4))
+    path = write_report(fitted.fit(crowd.ballots), tmp_path / "r.html")
+    assert path.stat().st_size < 8_000_000
+    started = time.monotonic()
+    with opened(browser, path) as page:
+        page.locator(f"{ITEMS} tbody tr").first.wait_for()
+        assert time.monotonic() - started < 10
+        assert page.locator("tr").count() < 200, "only one page of rows is in the document"
+        for act in (
+            lambda: page.locator(f"{ITEMS} {FIND}").fill("i777"),
+            lambda: page.locator(f"{ITEMS} thead button").first.click(),
+            lambda: page.locator(f"{ITEMS} thead button", has_text="Confidence").click(),
+        ):
+            started = time.monotonic()
+            act()
+            assert time.monotonic() - started < 5
+        assert page.locator(f"{ITEMS} [role=status]").inner_text() == "1 to 11 of 11 found of 50,000"
+        open_item(page, "i7770")
+        assert page.locator("tr.detail").count() == 1
