@@ -167,6 +167,7 @@ def test_review_lists_the_doubtful_first_and_says_how_many_ballots_would_settle_
         assert doubt.more_ballots is not None
         assert 1 <= doubt.more_ballots <= 20
     assert fitted.review(0.9, most=0)[0].more_ballots is None
+    assert fitted.review(0.9, limit=2) == doubts[:2]
     with pytest.raises(InputError, match="threshold=0 must be a probability above 0"):
         fitted.review(0)
 

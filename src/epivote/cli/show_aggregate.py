@@ -166,23 +166,24 @@ def _voter_table(reports: Sequence[VoterReport]) -> Table:
 def _review(console: Console, fitted: Fitted) -> None:
     if not isinstance(fitted.estimator, RatedEstimator):
         return
-    doubts = fitted.estimator.review(SURE, most=MOST_TO_REVIEW)
-    total = fitted.export.ballots.n_instances
-    if not doubts:
+    confidence = fitted.estimator.confidence_
+    assert confidence is not None
+    total, doubtful = len(confidence), int(np.sum(confidence < SURE))
+    if not doubtful:
         console.print(f"All {total:,} sets have a confidence of {SURE:.0%} or more.")
         return
-    console.print(_review_table(doubts))
-    console.print(f"{len(doubts):,} of {total:,} sets have a confidence below {SURE:.0%}.")
+    console.print(_review_table(fitted.estimator.review(SURE, limit=MOST_TO_REVIEW), doubtful))
+    console.print(f"{doubtful:,} of {total:,} sets have a confidence below {SURE:.0%}.")
 
 
-def _review_table(doubts: Sequence[Doubt]) -> Table:
-    shown = table("Items to review, most doubtful first", caption=left_out(len(doubts), MOST_TO_REVIEW))
+def _review_table(doubts: Sequence[Doubt], total: int) -> Table:
+    shown = table("Items to review, most doubtful first", caption=left_out(total, MOST_TO_REVIEW))
     shown.add_column("instance", overflow="fold")
     shown.add_column("found", overflow="fold")
     shown.add_column("or perhaps", overflow="fold")
     shown.add_column("confidence", justify="right")
     shown.add_column("more ballots", justify="right")
-    for each in doubts[:MOST_TO_REVIEW]:
+    for each in doubts:
         shown.add_row(
             Text(each.instance),
             Text(", ".join(each.answer) or "(none)"),

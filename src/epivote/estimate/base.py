@@ -250,11 +250,15 @@ class RatedEstimator(Estimator):
         """Every voter's rates and weight with intervals, and reasons to look closer."""
         return reliability(self.model_, self.estimate_.ballots, self.estimate_.truths)
 
-    def review(self, threshold: float = 0.95, *, most: int = 100, seed: int = 0) -> list[Doubt]:
-        """Instances less sure than `threshold`, most doubtful first, with how many more ballots should settle each."""
+    def review(
+        self, threshold: float = 0.95, *, most: int = 100, limit: int | None = None, seed: int = 0
+    ) -> list[Doubt]:
+        """Instances less sure than `threshold`, most doubtful first; the first `most` with ballots that should settle
+        them. With `limit` no more than so many are returned.
+        """
         if not isinstance(threshold, (int, float)) or not 0 < threshold <= 1:
             raise InputError(f"threshold={threshold!r} must be a probability above 0")
-        return review(self.estimate_, threshold, most, seed)
+        return review(self.estimate_, threshold, most, seed, limit)
 
     def gold_check(self) -> tuple[Truths, FloatArray]:
         """What the ballots alone say of the gold instances under the rates found, and how sure that is.

@@ -122,7 +122,8 @@ def near_copies(ballots: Ballots, truths: Truths) -> dict[int, tuple[int, int, i
     """For voters who answer almost exactly like another one: whom, on how many ballots, of how many in common.
 
     Two good voters agree because both are right; a copy also repeats mistakes, so identical ballots that differ from
-    the returned set are asked for as well. Pairs are worked through in blocks.
+    the returned set are asked for as well. Pairs are worked through in blocks, and most voters
+    have no ballot like another's often enough to be looked at further.
     """
     kinds, wrong = _ballot_kinds(ballots, truths)
     from scipy.sparse import csr_array
@@ -132,18 +133,22 @@ def near_copies(ballots: Ballots, truths: Truths) -> dict[int, tuple[int, int, i
     same_kind = csr_array((ones, (ballots.ballot_voter, kinds)), (n, int(kinds.max()) + 1))
     mistakes = csr_array((wrong.astype(float), (ballots.ballot_voter, kinds)), same_kind.shape)
     answered = csr_array((ones, (ballots.ballot_voter, ballots.ballot_instance)), (n, ballots.n_instances))
+    by_kind, by_mistake, by_instance = (table.T.tocsr() for table in (same_kind, mistakes, answered))
     found: dict[int, tuple[int, int, int]] = {}
     step = max(1, NUMBERS_PER_BLOCK // n)
     for begin in range(0, n, step):
-        block = slice(begin, min(begin + step, n))
-        same = (same_kind[block] @ same_kind.T).toarray()
-        shared = (answered[block] @ answered.T).toarray()
-        errors = (mistakes[block] @ mistakes.T).toarray()
+        alike = same_kind[begin : begin + step] @ by_kind
+        alike.setdiag(0, begin)
+        rows = begin + np.flatnonzero(alike.max(axis=1).toarray().ravel() >= ALMOST * SHARED_FOR_COPY)
+        same, shared, errors = (
+            (table[rows] @ turned).toarray()
+            for table, turned in ((same_kind, by_kind), (answered, by_instance), (mistakes, by_mistake))
+        )
         suspect = (shared >= SHARED_FOR_COPY) & (same >= ALMOST * shared) & (errors >= SAME_MISTAKES)
-        suspect[np.arange(suspect.shape[0]), np.arange(block.start, block.stop)] = False
+        suspect[np.arange(len(rows)), rows] = False
         for row in np.flatnonzero(suspect.any(axis=1)):
             other = int(np.argmax(np.where(suspect[row], same[row], -1)))
-            found[begin + int(row)] = (other, int(same[row, other]), int(shared[row, other]))
+            found[int(rows[row])] = (other, int(same[row, other]), int(shared[row, other]))
     return found
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from epivote.data.estimate import Estimate
-from epivote.data.names import BoolArray, FloatArray, IntArray
+from epivote.data.names import FloatArray, IntArray
 from epivote.data.parameters import Parameters
+from epivote.data.truths import Truths
 from epivote.estimate.task import Task
 from epivote.model.choose import choose
 from epivote.model.posterior import log_partition_and_inclusion, set_probabilities
@@ -35,7 +36,9 @@ class Doubt:
     more_ballots: int | None
 
 
-def review(estimate: Estimate, threshold: float, most: int, seed: int | np.random.Generator) -> list[Doubt]:
+def review(
+    estimate: Estimate, threshold: float, most: int, seed: int | np.random.Generator, limit: int | None = None
+) -> list[Doubt]:
     """Instances whose confidence is below `threshold`, most doubtful first; the first `most` with ballots to come.
 
     The number of further ballots is the smallest for which the confidence expected after them reaches the threshold:
@@ -45,50 +48,50 @@ def review(estimate: Estimate, threshold: float, most: int, seed: int | np.rando
     assert estimate.posterior is not None
     rng = np.random.default_rng(seed)
     confidence = estimate.posterior.set_probabilities
-    doubtful = [int(z) for z in np.argsort(confidence, kind="stable") if confidence[z] < threshold]
+    doubtful = np.flatnonzero(confidence < threshold)
+    doubtful = doubtful[np.argsort(confidence[doubtful], kind="stable")][:limit]
+    if len(doubtful) == 0:
+        return []
+    names = [estimate.ballots.instances[z] for z in doubtful]
     average = _average_voter(estimate)
-    task = Task(estimate.ballots, estimate.bounds)
+    task = Task(estimate.ballots.select(instances=names), estimate.bounds)
     tables = task.margins(estimate.parameters)
-    place = _places(task, len(confidence))
-    rivals = _rivals(estimate, task, tables, confidence < threshold)
-    cast = np.diff(estimate.ballots.ballot_start)
+    place = _places(task)
+    rivals = _rivals(task, tables, estimate.truths)
+    cast = np.diff(task.ballots.ballot_start)
     found = []
-    for position, z in enumerate(doubtful):
-        name = estimate.ballots.instances[z]
-        answer = tuple(estimate.truths.listed(name))
+    for position, (name, sure) in enumerate(zip(names, confidence[doubtful].tolist(), strict=True)):
+        z = task.ballots.instance_index[name]
         more = None
         if position < most:
             shard, row = task.shards[place[z, 0]], tables[place[z, 0]][place[z, 1]]
             more = _ballots_to_settle(row, shard.lower, shard.upper, threshold, average, rng)
-        found.append(Doubt(name, float(confidence[z]), answer, *rivals[z], int(cast[z]), more))
+        found.append(Doubt(name, sure, tuple(estimate.truths.listed(name)), *rivals[z], int(cast[z]), more))
     return found
 
 
-def _places(task: Task, n_instances: int) -> IntArray:
+def _places(task: Task) -> IntArray:
     """Shard and row of every instance."""
-    place = np.empty((n_instances, 2), np.int64)
+    place = np.empty((task.ballots.n_instances, 2), np.int64)
     for s, shard in enumerate(task.shards):
         place[shard.instances] = np.stack([np.full(len(shard.instances), s), np.arange(len(shard.instances))], axis=1)
     return place
 
 
-def _rivals(
-    estimate: Estimate, task: Task, tables: list[FloatArray], wanted: BoolArray
-) -> dict[int, tuple[tuple[str, ...], float]]:
-    """For every wanted instance the most probable set that is not its answer; an empty one where there is no other."""
-    names = estimate.ballots.alternatives
-    answers = task.chosen(estimate.truths)
+def _rivals(task: Task, tables: list[FloatArray], truths: Truths) -> dict[int, tuple[tuple[str, ...], float]]:
+    """For every instance the most probable set that is not its answer; an empty one where there is no other."""
+    names = task.ballots.alternatives
+    answers = task.chosen(truths)
     found: dict[int, tuple[tuple[str, ...], float]] = {}
     for shard, margins, answer in zip(task.shards, tables, answers, strict=True):
-        rows = np.flatnonzero(wanted[shard.instances])
-        sets, probabilities = top_sets(margins[rows], shard.lower, shard.upper, 2)
-        is_answer = np.all(sets == answer[rows][:, None, :], axis=2)
+        sets, probabilities = top_sets(margins, shard.lower, shard.upper, 2)
+        is_answer = np.all(sets == answer[:, None, :], axis=2)
         best = np.argmin(is_answer, axis=1)
-        for r, row, place, none in zip(range(len(rows)), rows, best, is_answer.all(axis=1), strict=True):
-            columns = np.flatnonzero(sets[r, place])
+        for row, (place, none) in enumerate(zip(best, is_answer.all(axis=1), strict=True)):
+            columns = np.flatnonzero(sets[row, place])
             members = columns if shard.offered is None else shard.offered[row, columns]
             rival = tuple(names[j] for j in members)
-            found[int(shard.instances[row])] = ((), 0.0) if none else (rival, float(probabilities[r, place]))
+            found[int(shard.instances[row])] = ((), 0.0) if none else (rival, float(probabilities[row, place]))
     return found
 
 

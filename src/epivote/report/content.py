@@ -158,7 +158,8 @@ def outcome(estimate: Estimate) -> str:
 
 def doubts(estimate: Estimate) -> tuple[list[DoubtRow], int]:
     """The most doubtful items, and how many are below the threshold in all."""
-    found = review(estimate, SURE, DOUBTS_SHOWN, 0)
+    assert estimate.posterior is not None
+    found = review(estimate, SURE, DOUBTS_SHOWN, 0, DOUBTS_SHOWN)
     rows = [
         DoubtRow(
             each.instance,
@@ -169,9 +170,9 @@ def doubts(estimate: Estimate) -> tuple[list[DoubtRow], int]:
             f"{each.ballots:,}",
             "more than 64" if each.more_ballots is None else f"{each.more_ballots}",
         )
-        for each in found[:DOUBTS_SHOWN]
+        for each in found
     ]
-    return rows, len(found)
+    return rows, int(np.sum(estimate.posterior.set_probabilities < SURE))
 
 
 def doubts_in_words(shown: int, doubtful: int, n_items: int) -> str:
