@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 OUT := build/demo
 
-.PHONY: demo test test-slow lint format types bench reproduce methods docs clean
+.PHONY: demo test test-slow lint format types bench bench-files reproduce methods docs clean
 
 demo: .venv/.installed
 	@echo '$$ epivote aggregate examples/birds.csv --size 1..2 --out $(OUT)'
@@ -38,6 +38,9 @@ types: .venv/.installed-dev
 
 bench: .venv/.installed-dev
 	$(BIN)/python -m benchmarks.run
+
+bench-files: .venv/.installed-dev
+	$(BIN)/python -m benchmarks.files
 
 reproduce: .venv/.installed-dev
 	$(BIN)/python -m experiments.table1

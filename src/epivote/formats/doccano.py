@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,7 +30,7 @@ def read_doccano(source: Source, reading: Reading) -> Collector:
             try:
                 with zipfile.ZipFile(source.path) as packed:
                     packed.extractall(folder)
-            except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError) as error:
+            except (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, ValueError) as error:
                 raise FileError(f"{source} cannot be unpacked ({error}); download it again") from None
             _members(found, Path(folder))
     else:

@@ -51,6 +51,8 @@ class Source:
 
     def text(self) -> str:
         """All of it, line ends as they are."""
+        if self.path.is_dir():
+            raise FileError(f"{self.name} is a folder; name a file in it")
         try:
             return self.path.read_bytes().decode("utf-8-sig")
         except UnicodeDecodeError:

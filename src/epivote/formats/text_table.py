@@ -151,7 +151,14 @@ def _separator(source: Source) -> str:
     if source.suffix == ".tsv":
         return "\t"
     header = header_of(source)
-    return max(SEPARATORS, key=lambda mark: len(next(csv.reader([header], delimiter=mark), [])))
+    return max(SEPARATORS, key=lambda mark: _cells(header, mark))
+
+
+def _cells(line: str, separator: str) -> int:
+    try:
+        return len(next(csv.reader([line], delimiter=separator), []))
+    except csv.Error:
+        return 0
 
 
 def header_of(source: Source) -> str:
