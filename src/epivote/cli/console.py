@@ -39,13 +39,17 @@ def working(what: str) -> Iterator[Status]:
     if not (console.is_terminal and sys.stdout.isatty()):
         yield _Silent()
         return
-    with console.status(Text(what), spinner_style="default") as line:
+    with console.status(_line(what), spinner_style="default") as line:
 
         class Spinning:
             def say(self, what: str) -> None:
-                line.update(Text(what))
+                line.update(_line(what))
 
         yield Spinning()
+
+
+def _line(what: str) -> Text:
+    return Text(what, no_wrap=True, overflow="ellipsis")
 
 
 @contextmanager

@@ -147,16 +147,15 @@ def _voters(console: Console, fitted: Fitted) -> None:
 
 def _voter_table(reports: Sequence[VoterReport]) -> Table:
     shown = table("Voters worth a look", caption=left_out(len(reports), MOST_ROWS))
-    shown.add_column("voter", overflow="fold", min_width=min(24, max(len(each.voter) for each in reports)))
-    for name in ("hits", "false alarms", "weight", "ballots"):
-        shown.add_column(name, justify="right", overflow="fold", min_width=6)
+    shown.add_column("voter", overflow="fold")
+    for name in ("hits", "false alarms", "ballots"):
+        shown.add_column(name, justify="right", no_wrap=True)
     shown.add_column("why", overflow="fold")
     for each in reports[:MOST_ROWS]:
         shown.add_row(
             Text(each.voter),
             percent(each.hit_rate),
             percent(each.false_alarm_rate),
-            f"{each.weight:+.2f}",
             f"{each.ballots:,}",
             Text("; ".join(each.flags)),
         )

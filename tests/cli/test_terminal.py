@@ -1,0 +1,65 @@
+"""What a person at a terminal sees: progress while it works, tables that fit."""
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from epivote import simulate, write_ballots
+
+BIRDS = Path(__file__).parent.parent.parent / "examples" / "birds.csv"
+
+
+def at_a_terminal(*arguments, columns=80):
+    """All that the command writes to a terminal of this width, without the codes that move the cursor."""
+    leader, follower = pty.openpty()
+    command = [sys.executable, "-m", "epivote", *map(str, arguments)]
+    environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm"}
+    process = subprocess.Popen(command, stdin=follower, stdout=follower, stderr=follower, env=environment)
+    os.close(follower)
+    written = b""
+    while True:
+        try:
+            chunk = os.read(leader, 1 << 16)
+        except OSError:
+            break
+        if not chunk:
+            break
+        written += chunk
+    os.close(leader)
+    assert process.wait(timeout=60) == 0
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", written.decode())
+
+
+@pytest.fixture
+def crowd(tmp_path):
+    path = tmp_path / "crowd.csv"
+    drawn = simulate(instances=3000, voters=200, alternatives=8, bounds=(1, 3), ballots_per_instance=5, seed=1)
+    write_ballots(drawn.ballots, path)
+    return path
+
+
+def test_progress_shows_what_is_done_and_the_objective(crowd):
+    told = at_a_terminal("aggregate", crowd, "--size", "1..3", columns=200)
+    assert f"Reading {crowd}" in told
+    assert re.search(r"Method em: iteration \d+, log-likelihood -[\d,.]+; Ctrl-C keeps the best so far", told)
+
+
+def test_nothing_of_it_where_nobody_watches(crowd):
+    command = [sys.executable, "-m", "epivote", "aggregate", str(crowd), "--size", "1..3"]
+    done = subprocess.run(command, capture_output=True, check=True)
+    assert done.stderr == b""
+    assert b"Reading" not in done.stdout
+    assert b"\x1b" not in done.stdout
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_tables_fit_the_terminal(columns):
+    told = at_a_terminal("aggregate", BIRDS, "--size", "1..2", columns=columns)
+    table_lines = [line for line in told.splitlines() if line.startswith(("  ", " ─"))]
+    assert len(table_lines) > 40
+    assert max(map(len, table_lines)) <= columns
