@@ -194,11 +194,11 @@ def test_an_interrupted_run_keeps_and_labels_its_estimate(monkeypatch):
     steps = []
 
     class Interrupted(Task):
-        def truth_step(self, parameters):
+        def hard_step(self, parameters, *, by_menu=False):
             steps.append(parameters)
             if len(steps) == 3:
                 raise KeyboardInterrupt
-            return super().truth_step(parameters)
+            return super().hard_step(parameters, by_menu=by_menu)
 
     monkeypatch.setattr(amle_module, "Task", Interrupted)
     estimator = AMLE((1, 3))
@@ -215,11 +215,11 @@ def test_an_interrupt_during_a_later_start_keeps_the_best_so_far(monkeypatch):
     steps = []
 
     class Interrupted(Task):
-        def truth_step(self, parameters):
+        def hard_step(self, parameters, *, by_menu=False):
             steps.append(parameters)
             if len(steps) == first.n_iter_ + 2:
                 raise KeyboardInterrupt
-            return super().truth_step(parameters)
+            return super().hard_step(parameters, by_menu=by_menu)
 
     monkeypatch.setattr(amle_module, "Task", Interrupted)
     estimator = AMLE((1, 3), n_starts=5)

@@ -206,11 +206,11 @@ def test_an_interrupted_run_keeps_and_labels_its_estimate(monkeypatch):
     calls = []
 
     class Interrupted(Task):
-        def expectation(self, parameters):
+        def soft_step(self, parameters, *, by_menu=False):
             calls.append(parameters)
             if len(calls) == 4:
                 raise KeyboardInterrupt
-            return super().expectation(parameters)
+            return super().soft_step(parameters, by_menu=by_menu)
 
     monkeypatch.setattr(em_module, "Task", Interrupted)
     estimator = EM((1, 2))

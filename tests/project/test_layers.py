@@ -11,6 +11,7 @@ LAYERS = {
     "atomic": 0.5,
     "data": 1,
     "model": 2,
+    "engines": 2.5,
     "formats": 3,
     "estimate": 3,
     "evaluate": 3,

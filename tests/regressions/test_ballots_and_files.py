@@ -68,11 +68,11 @@ def test_an_interrupt_at_the_very_start_of_a_later_run_loses_nothing(monkeypatch
     steps = []
 
     class Interrupted(Task):
-        def truth_step(self, parameters):
+        def hard_step(self, parameters, *, by_menu=False):
             steps.append(parameters)
             if len(steps) == first.n_iter_ + 1:
                 raise KeyboardInterrupt
-            return super().truth_step(parameters)
+            return super().hard_step(parameters, by_menu=by_menu)
 
     monkeypatch.setattr(amle_module, "Task", Interrupted)
     estimator = AMLE((1, 2), n_starts=3)

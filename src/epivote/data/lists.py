@@ -52,14 +52,14 @@ class Lists(NamedTuple):
             first = np.full(len(seen), -1)
             first[number[::-1]] = np.arange(len(number))[::-1]
         else:
-            _, first, number = np.unique(self._masks(), return_index=True, return_inverse=True)
+            _, first, number = np.unique(self.masks().view(np.int64), return_index=True, return_inverse=True)
         return self.rows(first), number
 
-    def _masks(self) -> IntArray:
-        """Bit j of a list's number says whether it holds j."""
-        bits = np.left_shift(np.int64(1), self.values, dtype=np.int64)
+    def masks(self) -> IntArray:
+        """Bit j of a list's number says whether it holds j; for values below 64."""
+        bits = np.left_shift(np.uint64(1), self.values.astype(np.uint64))
         filled = self.start[:-1] < self.start[1:]
-        masks = np.zeros(len(filled), np.int64)
+        masks = np.zeros(len(filled), np.uint64)
         if filled.any():
             masks[filled] = np.bitwise_or.reduceat(bits, self.start[:-1][filled])
         return masks

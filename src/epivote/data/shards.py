@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from epivote.data.ballots import Ballots, Menu
 from epivote.data.bounds import SizeBounds
+from epivote.data.lists import Lists
 from epivote.data.names import IntArray, row_ranges
 
 CELLS_PER_SHARD = 1 << 20
@@ -22,9 +24,9 @@ CELLS_PER_SHARD = 1 << 20
 class Shard:
     """Some instances that offer equally many alternatives under the same bounds, with their ballots.
 
-    Row r is instance `instances[r]`; column c is alternative `offered[r, c]`, or alternative c itself where
-    `offered` is `None`. Ballot b lies in row `ballot_row[b]`; tick k marks the cell `approval_cell[k]` (counted row
-    after row) and was made by `approval_voter[k]`.
+    Row r is instance `instances[r]` with ballots `ballot_start[r] : ballot_start[r + 1]`; ballot b was cast by
+    `ballot_voter[b]` and ticks the columns `tick_column[tick_start[b] : tick_start[b + 1]]`. Column c is alternative
+    `offered[r, c]`, or alternative c itself where `offered` is `None`.
     """
 
     instances: IntArray
@@ -32,15 +34,37 @@ class Shard:
     upper: int
     width: int
     offered: IntArray | None
-    ballot_row: IntArray
+    ballot_start: IntArray
     ballot_voter: IntArray
-    approval_cell: IntArray
-    approval_voter: IntArray
+    tick_start: IntArray
+    tick_column: IntArray
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns of the table of cells."""
         return len(self.instances), self.width
+
+    @property
+    def masks(self) -> IntArray:
+        """Every ballot as one number of 64 bits, bit c for column c; only for widths up to 64."""
+        return Lists(self.tick_start, self.tick_column).masks()
+
+    # Spelt out, for array operations over all ballots and all ticks at once
+
+    @cached_property
+    def ballot_row(self) -> IntArray:
+        """The row of every ballot."""
+        return np.repeat(np.arange(len(self.instances)), np.diff(self.ballot_start))
+
+    @cached_property
+    def approval_cell(self) -> IntArray:
+        """The cell of every tick, counted row after row."""
+        return np.repeat(self.ballot_row, np.diff(self.tick_start)) * self.width + self.tick_column
+
+    @cached_property
+    def approval_voter(self) -> IntArray:
+        """Who made every tick."""
+        return np.repeat(self.ballot_voter, np.diff(self.tick_start))
 
 
 def make_shards(ballots: Ballots, bounds: SizeBounds, cells: int = CELLS_PER_SHARD) -> tuple[Shard, ...]:
@@ -68,25 +92,37 @@ def _blocks(kinds: IntArray, cells: int) -> Iterator[IntArray]:
 
 
 def _make_shard(ballots: Ballots, columns: IntArray, rows: IntArray, lower: int, upper: int) -> Shard:
-    ballot = row_ranges(ballots.ballot_start, rows)
-    ballot_row = np.repeat(np.arange(len(rows)), np.diff(ballots.ballot_start)[rows])
-    ballot_sizes = ballots.ballot_sizes[ballot]
-    tick = row_ranges(ballots.approval_start, ballot)
     width = int(ballots.menu_sizes[rows[0]])
     offered = None
     if ballots.menu is not None:
         offered = ballots.menu.offered[row_ranges(ballots.menu.start, rows)].reshape(len(rows), width).astype(np.int64)
+    if rows[-1] - rows[0] + 1 == len(rows):  # neighbours: nothing has to be copied
+        ballot_start = ballots.ballot_start[rows[0] : rows[-1] + 2]
+        ballot = slice(ballot_start[0], ballot_start[-1])
+        ballot_start = ballot_start - ballot_start[0]
+        tick_start = ballots.approval_start[ballot.start : ballot.stop + 1]
+        ticks = columns[tick_start[0] : tick_start[-1]]
+        tick_start = tick_start - tick_start[0]
+        voters = ballots.ballot_voter[ballot]
+    else:
+        cast = row_ranges(ballots.ballot_start, rows)
+        ballot_start, voters = _starts(np.diff(ballots.ballot_start)[rows]), ballots.ballot_voter[cast]
+        tick_start, ticks = _starts(ballots.ballot_sizes[cast]), columns[row_ranges(ballots.approval_start, cast)]
     return Shard(
         instances=rows,
         lower=lower,
         upper=upper,
         width=width,
         offered=offered,
-        ballot_row=ballot_row,
-        ballot_voter=ballots.ballot_voter[ballot],
-        approval_cell=np.repeat(ballot_row, ballot_sizes) * width + columns[tick],
-        approval_voter=np.repeat(ballots.ballot_voter[ballot], ballot_sizes),
+        ballot_start=ballot_start,
+        ballot_voter=voters,
+        tick_start=tick_start,
+        tick_column=ticks,
     )
+
+
+def _starts(lengths: IntArray) -> IntArray:
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
 def _menu_columns(ballots: Ballots, menu: Menu) -> IntArray:

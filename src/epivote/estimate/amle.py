@@ -122,9 +122,8 @@ class AMLE(RatedEstimator):
         history: tuple[float, ...] = ()
         try:
             for iteration in range(self.max_iterations):
-                chosen = task.truth_step(parameters)
+                chosen, statistics = task.hard_step(parameters, by_menu=by_menu)
                 first = first or (parameters, chosen)
-                statistics = task.statistics(chosen, by_menu=by_menu)
                 following = maximise(statistics, parameters, kind, self.floor, known, self.prior_update)
                 change = following.distance(parameters)
                 parameters = following

@@ -164,8 +164,7 @@ class EM(RatedEstimator):
         status: Status = "iteration limit"
         try:
             for iteration in range(self.max_iterations):
-                membership, log_partition = task.expectation(parameters)
-                statistics = task.statistics(membership, by_menu=by_menu)
+                statistics, log_partition = task.soft_step(parameters, by_menu=by_menu)
                 if not settled:
                     pseudo = known + self._shrinkage(statistics, kind)
                     settling, objectives = iteration, ()

@@ -15,10 +15,12 @@ from epivote.data.names import BoolArray, FloatArray, IntArray, listing
 from epivote.data.parameters import Parameters
 from epivote.data.shards import CELLS_PER_SHARD, Shard, make_shards
 from epivote.data.truths import Truths
+from epivote.engines.memory import MemoryEngine
 from epivote.errors import BoundsError, InputError, RateError
 from epivote.model.choose import choose, tied
 from epivote.model.likelihood import log_likelihood_of, marginal_log_likelihood_of
 from epivote.model.margins import margins
+from epivote.model.passes import Known, weigh
 from epivote.model.posterior import log_partition_and_inclusion, set_probabilities
 from epivote.model.statistics import Statistics, count
 
@@ -36,10 +38,31 @@ class Task:
         self.ballots = ballots
         self.bounds = bounds
         self.shards = make_shards(ballots, bounds, cells_per_shard)
+        self._engines: dict[bool, MemoryEngine] = {}
         self.gold = {name: frozenset(gold[name]) for name in ballots.instances if name in gold} if gold else {}
-        self._known: list[_Known | None] = self._known_rows(gold) if gold else [None] * len(self.shards)
+        self._known: list[Known | None] = self._known_rows(gold) if gold else [None] * len(self.shards)
 
-    # The steps
+    # Whole iterations
+
+    def hard_step(self, parameters: Parameters, *, by_menu: bool = False) -> tuple[list[BoolArray], Statistics]:
+        """The most likely set of every instance, and what they say about voters and alternatives."""
+        found = self._passes(by_menu).each(lambda one: one.hard(parameters))
+        return [sets for sets, _ in found], reduce(add, (statistics for _, statistics in found))
+
+    def soft_step(self, parameters: Parameters, *, by_menu: bool = False) -> tuple[Statistics, float]:
+        """What the probabilities of all sets say about voters and alternatives, and the sum of all log-partitions."""
+        found = self._passes(by_menu).each(lambda one: one.soft(parameters))
+        return reduce(add, (statistics for statistics, _ in found)), sum(total for _, total in found)
+
+    def _passes(self, by_menu: bool) -> MemoryEngine:
+        if by_menu not in self._engines:
+            ballots = self.ballots
+            self._engines[by_menu] = MemoryEngine(
+                self.shards, self._known, ballots.n_voters, ballots.n_alternatives, by_menu=by_menu
+            )
+        return self._engines[by_menu]
+
+    # The steps one by one
 
     def margins(self, parameters: Parameters) -> list[FloatArray]:
         """Log-odds of every cell, shard by shard."""
@@ -58,16 +81,8 @@ class Task:
 
     def expectation(self, parameters: Parameters) -> tuple[list[FloatArray], float]:
         """Probability of every cell to be right, and the sum of all log-partitions (EM's first half)."""
-        membership, total = [], 0.0
-        for shard, known in zip(self.shards, self._known, strict=True):
-            log_odds = margins(shard, parameters)
-            log_partition, inside = log_partition_and_inclusion(log_odds, shard.lower, shard.upper)
-            if known is not None:
-                inside[known.rows] = known.sets
-                log_partition[known.rows] = np.where(known.sets, log_odds[known.rows], 0.0).sum(axis=1)
-            membership.append(inside)
-            total += float(log_partition.sum())
-        return membership, total
+        found = [weigh(shard, parameters, known) for shard, known in zip(self.shards, self._known, strict=True)]
+        return [inside for inside, _ in found], sum(log_partition for _, log_partition in found)
 
     def statistics(self, membership: Sequence[BoolArray | FloatArray], *, by_menu: bool = False) -> Statistics:
         """What membership in the sets, certain or probable, says about voters and alternatives."""
@@ -142,14 +157,14 @@ class Task:
         cells: IntArray = self.cell_start[shard.instances][:, None] + np.arange(shard.width)
         return cells
 
-    def _known_rows(self, gold: Gold) -> list[_Known | None]:
+    def _known_rows(self, gold: Gold) -> list[Known | None]:
         if not self.gold:
             raise InputError(
                 f"none of the {len(gold):,} gold instances has a ballot; the gold ones are {listing(list(gold), 3)}, "
                 f"the ballots' {listing(self.ballots.instances, 3)}"
             )
         is_gold = np.array([name in self.gold for name in self.ballots.instances])
-        known: list[_Known | None] = []
+        known: list[Known | None] = []
         for shard, sets in zip(self.shards, self.chosen(self.gold), strict=True):
             rows = np.flatnonzero(is_gold[shard.instances])
             sizes = sets[rows].sum(axis=1)
@@ -160,16 +175,8 @@ class Task:
                     f"the gold set of instance {name!r} has {len(self.gold[name])} alternatives, outside the size "
                     f"bounds {shard.lower}..{shard.upper}; correct it or widen the bounds"
                 )
-            known.append(_Known(rows, sets[rows]) if len(rows) else None)
+            known.append(Known(rows, sets[rows]) if len(rows) else None)
         return known
-
-
-class _Known:
-    """Rows of a shard whose sets are gold."""
-
-    def __init__(self, rows: IntArray, sets: BoolArray) -> None:
-        self.rows = rows
-        self.sets = sets
 
 
 def log_likelihood(ballots: Ballots, truths: Gold, parameters: Parameters, bounds: BoundsLike) -> float:

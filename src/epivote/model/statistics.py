@@ -62,20 +62,40 @@ def count(
     False alarms are ticks minus hits, and losers are what was offered minus the winners, so one pass suffices.
     `by_menu` keeps the menus apart, which only priors that differ between alternatives need.
     """
-    rows, width = shard.shape
     inside = membership.astype(float)
     hits = sums(shard.approval_voter, inside.ravel()[shard.approval_cell], n_voters)
     winners = sums(shard.ballot_voter, inside.sum(axis=1)[shard.ballot_row], n_voters)
-    ticks = np.bincount(shard.approval_voter, minlength=n_voters)
-    seen = np.bincount(shard.ballot_voter, minlength=n_voters) * width
-    if shard.offered is None:
-        occurrences, offered = inside.sum(axis=0), np.full(n_alternatives, float(rows))
-    else:
+    occurrences = inside.sum(axis=0)
+    if shard.offered is not None:
         occurrences = sums(shard.offered.ravel(), inside.ravel(), n_alternatives)
+    return frame_of(shard, n_voters, n_alternatives, by_menu=by_menu).filled(hits, winners, occurrences)
+
+
+class Frame(NamedTuple):
+    """What statistics of a shard hold whatever its sets are."""
+
+    ticks: FloatArray
+    seen: FloatArray
+    offered: FloatArray
+    groups: Mapping[Group, float]
+
+    def sums(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Zeros to count hits, winners and occurrences in."""
+        return np.zeros(len(self.ticks)), np.zeros(len(self.ticks)), np.zeros(len(self.offered))
+
+    def filled(self, hits: FloatArray, winners: FloatArray, occurrences: FloatArray) -> Statistics:
+        """All of it together."""
+        return Statistics(hits, winners, self.ticks - hits, self.seen - winners, occurrences, self.offered, self.groups)
+
+
+def frame_of(shard: Shard, n_voters: int, n_alternatives: int, *, by_menu: bool) -> Frame:
+    """What is known of a shard before any sets."""
+    cast = np.bincount(shard.ballot_voter, minlength=n_voters).astype(float)
+    offered = np.full(n_alternatives, float(len(shard.instances)))
+    if shard.offered is not None:
         offered = np.bincount(shard.offered.ravel(), minlength=n_alternatives).astype(float)
-    return Statistics(
-        hits, winners, ticks - hits, seen - winners, occurrences, offered, groups_of(shard, by_menu=by_menu)
-    )
+    ticks = sums(shard.ballot_voter, np.diff(shard.tick_start).astype(float), n_voters)
+    return Frame(ticks, cast * shard.width, offered, groups_of(shard, by_menu=by_menu))
 
 
 def groups_of(shard: Shard, *, by_menu: bool) -> dict[Group, float]:

@@ -1,0 +1,1 @@
+"""Where shards live while an estimate is made."""

@@ -1,0 +1,157 @@
+"""Compiled loops against array operations: hard results to the last bit, soft ones up to rounding."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from epivote import AMLE, EM, Parameters, SizeBounds, reference_crowd, simulate
+from epivote.engines import memory
+from epivote.estimate.task import Task
+from epivote.model import passes
+from epivote.model.kernels import weigh_row
+from epivote.model.posterior import log_partition_and_inclusion
+from strategies import elections
+
+SUMS = ("hits", "winners_seen", "false_alarms", "losers_seen", "occurrences", "offered")
+
+
+def both(task, by_menu=False):
+    """The same passes over the shards of a task, with arrays and compiled."""
+    ballots = task.ballots
+    sizes = ballots.n_voters, ballots.n_alternatives
+    for shard, known in zip(task.shards, task._known, strict=True):
+        yield (
+            passes.ArrayPass(shard, known, *sizes, by_menu=by_menu),
+            passes.CompiledPass(shard, known, *sizes, by_menu=by_menu),
+        )
+
+
+@given(elections(), st.booleans(), st.booleans())
+def test_hard_and_soft_passes_agree(election, by_menu, with_gold):
+    ballots = election.as_ballots()
+    bounds = election.size_bounds
+    parameters = election.parameters(ballots)
+    gold = None
+    if with_gold:
+        truths = Task(ballots, bounds).truths(Task(ballots, bounds).truth_step(parameters))
+        gold = {ballots.instances[0]: truths[ballots.instances[0]]}
+    for arrays, compiled in both(Task(ballots, bounds, gold), by_menu):
+        sets, counted = arrays.hard(parameters)
+        again, recounted = compiled.hard(parameters)
+        np.testing.assert_array_equal(again, sets)
+        for name in SUMS:
+            np.testing.assert_array_equal(getattr(recounted, name), getattr(counted, name))
+        assert recounted.groups == counted.groups
+        soft, total = arrays.soft(parameters)
+        resoft, retotal = compiled.soft(parameters)
+        for name in SUMS:
+            np.testing.assert_allclose(getattr(resoft, name), getattr(soft, name), rtol=1e-12, atol=1e-12)
+        assert retotal == pytest.approx(total, rel=1e-12, abs=1e-10)
+
+
+@given(
+    st.lists(st.floats(-900, 900) | st.sampled_from([0.0, 1.0, -1.0]), min_size=1, max_size=9),
+    st.integers(0, 9),
+    st.integers(0, 9),
+)
+def test_one_row_is_weighed_alike_however_large_its_margins(margins, lower, more):
+    width = len(margins)
+    lower = min(lower, width)
+    upper = min(lower + more, width)
+    row = np.array(margins)
+    expected_total, expected = log_partition_and_inclusion(row[None, :], lower, upper)
+    top = lower if upper >= width else upper
+    found = np.empty(width)
+    total = weigh_row(row, lower, upper, np.empty(width), np.empty((width + 1, top + 1)), np.empty(top + 1), found)
+    assert total == pytest.approx(expected_total[0], rel=1e-12, abs=1e-10)
+    np.testing.assert_allclose(found, expected[0], rtol=1e-9, atol=1e-12)
+
+
+def crowd(alternatives, seed=3):
+    return simulate(
+        instances=900,
+        voters=40,
+        alternatives=alternatives,
+        bounds=(1, 3),
+        ballots_per_instance=6,
+        spammers=0.2,
+        seed=seed,
+    ).ballots
+
+
+@pytest.mark.parametrize("alternatives", [7, 64, 65, 130])
+@pytest.mark.parametrize("upper", [3, 12, None])
+def test_masks_and_lists_find_what_arrays_find(alternatives, upper, monkeypatch):
+    ballots = crowd(alternatives)
+    fits = {}
+    for compiled in (False, True):
+        monkeypatch.setattr(memory, "worth_compiling", lambda _, compiled=compiled: compiled)
+        fits[compiled] = AMLE((1, upper)).fit(ballots), EM((1, upper)).fit(ballots)
+    (hard, soft), (hard_compiled, soft_compiled) = fits[False], fits[True]
+    assert hard_compiled.truth_ == hard.truth_
+    assert hard_compiled.parameters_ == hard.parameters_, "to the last bit"
+    assert hard_compiled.log_likelihoods_ == hard.log_likelihoods_
+    assert soft_compiled.truth_ == soft.truth_
+    np.testing.assert_allclose(soft_compiled.parameters_.hit_rates, soft.parameters_.hit_rates, rtol=1e-9)
+
+
+@pytest.mark.parametrize("cells", [1, 500, 1 << 20])
+@pytest.mark.parametrize("threads", ["1", "2", "5"])
+def test_neither_cut_nor_threads_change_a_bit_of_the_hard_result(cells, threads, monkeypatch):
+    monkeypatch.setattr(memory, "worth_compiling", lambda _: True)
+    ballots = crowd(9)
+    parameters = Parameters(np.full(40, 0.7), np.linspace(0.05, 0.4, 40), np.full(9, 0.3))
+    _, expected = Task(ballots, SizeBounds(1, 3)).hard_step(parameters)
+    monkeypatch.setenv("EPIVOTE_THREADS", threads)
+    task = Task(ballots, SizeBounds(1, 3), cells_per_shard=cells)
+    sets, found = task.hard_step(parameters)
+    for name in SUMS:
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    assert task.truths(sets) == Task(ballots, SizeBounds(1, 3)).truths(
+        Task(ballots, SizeBounds(1, 3)).truth_step(parameters)
+    )
+
+
+def test_threads_change_nothing_of_the_soft_result_either(monkeypatch):
+    monkeypatch.setattr(memory, "worth_compiling", lambda _: True)
+    ballots = crowd(9)
+    found = []
+    for threads in ("1", "2"):
+        monkeypatch.setenv("EPIVOTE_THREADS", threads)
+        task = Task(ballots, SizeBounds(1, 3), cells_per_shard=700)
+        parameters = Parameters(np.full(40, 0.7), np.linspace(0.05, 0.4, 40), np.full(9, 0.3))
+        found.append(task.soft_step(parameters))
+    assert found[0][1] == found[1][1]
+    np.testing.assert_array_equal(found[0][0].hits, found[1][0].hits)
+
+
+def test_small_inputs_do_not_load_the_compiler_and_large_ones_do():
+    code = (
+        "import sys, json, epivote\n"
+        "small = epivote.simulate(instances=300, voters=30, alternatives=8, bounds=(1, 3), seed=1).ballots\n"
+        "epivote.EM((1, 3)).fit(small); before = 'numba' in sys.modules\n"
+        "large = epivote.reference_crowd(60_000, 500, 20, 4, seed=1).ballots\n"
+        "epivote.EM((1, 4), max_iterations=2).fit(large)\n"
+        "print(json.dumps([before, 'numba' in sys.modules]))"
+    )
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, check=True, text=True)
+    assert json.loads(done.stdout) == [False, True]
+
+
+def test_without_the_compiler_large_inputs_are_fitted_with_arrays(monkeypatch):
+    monkeypatch.setattr(passes, "find_spec", lambda name: None)
+    assert not passes.worth_compiling(10**9)
+    monkeypatch.undo()
+    assert passes.worth_compiling(10**9)
+    assert not passes.worth_compiling(100)
+
+
+def test_a_large_crowd_is_recovered_by_the_compiled_loops():
+    drawn = reference_crowd(30_000, 300, 20, 4, seed=5)
+    fitted = EM((1, 4)).fit(drawn.ballots)
+    assert np.mean(np.abs(fitted.parameters_.hit_rates - drawn.parameters.hit_rates)) < 0.02
