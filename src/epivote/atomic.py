@@ -17,6 +17,8 @@ def write_files(writers: Mapping[Path, Write]) -> None:
     target = Path()
     try:
         for target, write in writers.items():
+            if target.parent.is_file():
+                raise FileError(f"{target.parent} is a file; name a folder for {target.name}")
             target.parent.mkdir(parents=True, exist_ok=True)
             if target.is_dir():
                 raise IsADirectoryError(errno.EISDIR, "it is a folder")

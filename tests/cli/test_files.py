@@ -52,7 +52,7 @@ def test_inspect_says_what_is_there_and_how_it_was_understood():
         ({("v", "q"): {"['a']"}}, "looks like a list; try --format crowd-kit"),
         ({("v", "q"): {"a"}, ("v", "p"): {"b"}, ("w", "q"): {"b"}}, "1 of 2 instances have a single ballot"),
         ({("v", "q"): set(), ("v", "p"): set(), ("w", "q"): {"b"}}, "1 of 2 voters never tick anything: 'v'"),
-        ({("v", "q"): {"a"}}, "1 of 1 voters cast one ballot only"),
+        ({("v", "q"): {"a"}, ("v", "p"): {"a"}, ("w", "p"): {"a"}}, "1 of 2 voters cast one ballot only"),
     ],
 )
 def test_inspect_sees_what_is_odd(ballots, odd):
@@ -148,7 +148,7 @@ def test_predictions_for_label_studio(tmp_path):
     assert result.exit_code == 0, result.stderr
     assert {task["id"] for task in json.loads(target.read_text())} == {1, 2}
     refused = run("aggregate", BIRDS, "--size", "1", "--predictions", target)
-    assert "--predictions needs a Label Studio JSON export; " in refused.stderr
+    assert "--predictions needs a Label Studio JSON file; " in refused.stderr
 
 
 def test_timings_are_said_when_asked(tmp_path):

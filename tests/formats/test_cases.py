@@ -61,7 +61,7 @@ def test_doccano_as_folder_and_as_zip(tmp_path):
 def test_doccano_labels_in_csv_are_joined_by_a_hash(tmp_path):
     (tmp_path / "ann.csv").write_text('id,data,label,Comments\n1,"a, b",robin#wren,\n2,c,owl,\n')
     (tmp_path / "bo.csv").write_text("id,data,label,Comments\n1,x,,\n2,c,owl,\n")
-    assert ballots_of(read_export(tmp_path, blank="empty")) == {
+    assert ballots_of(read_export(tmp_path, format="doccano", blank="empty")) == {
         ("ann", "1"): {"robin", "wren"},
         ("ann", "2"): {"owl"},
         ("bo", "1"): set(),

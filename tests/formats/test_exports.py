@@ -89,7 +89,7 @@ def test_alternatives_can_be_stated():
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("x.json", "[", "is not JSON"),
+        ("x.json", "[", "line 1: not JSON"),
         ("x.json", '[{"a": 1}]', "this JSON is of no known tool; say which with --format"),
         ("x.json", '[{"annotations": []}]', r"has choices for several questions or for none \(none\)"),
         (
@@ -98,13 +98,13 @@ def test_alternatives_can_be_stated():
             "does not say who made it",
         ),
         ("x.json", '[{"annotator": 3, "id": 1, "q": "a"}]', "which field holds the choices cannot be told"),
-        ("x.json", '[{"responses": {"q": [{"value": ["a"]}]}}]', r"is no argilla file as known here \(KeyError"),
+        ("x.json", '[{"responses": {"q": [{"value": ["a"]}]}}]', r"is no argilla file as understood here \(KeyError"),
         ("x.jsonl", "{}\n", "line 1: there is neither _input_hash nor _task_hash"),
         ("x.jsonl", '{"_input_hash": 1}\n[1]\n', "line 2: .* is not an object"),
         (
             "x.jsonl",
             '{"_input_hash": 1, "_annotator_id": "a", "accept": ["b"]}\n{"_input_hash": 1, "_annotator_id": "a"}\n',
-            "line 2: voter 'a' already has a ballot on instance '1'; remove one, or say",
+            "line 2: voter 'a' already has a ballot on instance '1' .line 1.; remove one, or say",
         ),
     ],
 )

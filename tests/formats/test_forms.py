@@ -19,13 +19,19 @@ def test_a_google_form_with_its_key():
         ("bo@example.org", Q2): {"wren", "house sparrow"},
     }
     assert dict(found.gold) == {Q1: {"robin"}, Q2: {"wren"}}
-    assert found.notes == ("a blank cell was taken as no ballot; --blank empty counts it as one with nothing ticked",)
+    assert found.notes == (
+        "a blank cell was taken as no ballot; --blank empty counts it as one with nothing ticked",
+        "cells were split at ';'; --separator or --alternatives says otherwise",
+    )
 
 
 def test_blank_cells_are_empty_ballots_when_told():
     found = read_export(FORM, format="forms", blank="empty")
     assert found.ballots.ballot("bo@example.org", Q1) == frozenset()
-    assert found.notes == ("a blank cell was taken as an empty ballot; --blank missing counts it as no ballot",)
+    assert found.notes == (
+        "a blank cell was taken as an empty ballot; --blank missing counts it as no ballot",
+        "cells were split at ';'; --separator or --alternatives says otherwise",
+    )
 
 
 def test_options_with_commas_are_recognised_whole(tmp_path):

@@ -65,7 +65,7 @@ def one_sentence_per_error() -> Iterator[None]:
         print(f"epivote: {error}", file=sys.stderr)
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
-        print("epivote: interrupted before there was anything to keep; nothing was written", file=sys.stderr)
+        print("epivote: interrupted", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
     except BrokenPipeError:
         raise
@@ -86,7 +86,7 @@ def table(title: str | None = None, caption: str | None = None) -> Table:
 
 def left_out(count: int, most: int) -> str | None:
     """What a cut table says below."""
-    return None if count <= most else f"and {count - most:,} more; --out DIR or --json gives all"
+    return None if count <= most else f"and {count - most:,} more; --json gives all"
 
 
 def percent(share: float | None) -> str:

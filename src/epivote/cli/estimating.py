@@ -31,6 +31,7 @@ from epivote.estimate.base import RatedEstimator
 from epivote.evaluate.calibration import calibration
 from epivote.evaluate.metrics import score
 from epivote.formats.canonical import read_confidence, read_menu, read_truths
+from epivote.formats.export import Export
 from epivote.formats.predictions import write_predictions
 from epivote.formats.source import STANDARD_INPUT
 from epivote.formats.write import truth_table, write_estimate
@@ -61,23 +62,27 @@ def aggregate(
     """
     with one_sentence_per_error():
         clock = Clock()
-        fitted = _estimate(ballots, reading, fitting, clock)
+        export = _read(ballots, reading, clock)
+        if predictions is not None:
+            _check_predictions(export, ballots)
+        fitted = _fit(export, ballots, fitting, clock)
+        told = show_aggregate.Told.of(fitted, clock.seconds if timings else None)
         estimate = fitted.estimator.estimate_
         files = []
-        with clock.measure("write"), working(f"Writing {out}"):
+        with clock.measure("write"), working(f"Writing {out or ''}"):
             if report is not None:
                 files.append(_write_report(fitted, report, anonymize=False))
             if predictions is not None:
-                _write_predictions(fitted, ballots, predictions, reading.question)
+                write_predictions(estimate, ballots, predictions, question=reading.question)
                 files.append(predictions)
             if out is not None and str(out) != STANDARD_INPUT:
                 files += write_estimate(estimate, out)
         if str(out) == STANDARD_INPUT:
             truth_table(estimate).write_csv(sys.stdout.buffer)
         elif as_json:
-            show_aggregate.aggregate_json(fitted, clock.seconds if timings else None)
+            show_aggregate.aggregate_json(told)
         else:
-            show_aggregate.aggregate_tables(fitted, files, clock.seconds if timings else None)
+            show_aggregate.aggregate_tables(told, files)
         if fitted.interrupted:
             raise typer.Exit(INTERRUPTED)
 
@@ -99,10 +104,10 @@ def report(
     Example: epivote report ballots.csv --size 1..2 -o report.html
     """
     with one_sentence_per_error():
-        fitted = _estimate(ballots, reading, fitting, Clock())
+        fitted = _estimate(ballots, reading, fitting)
         with working(f"Writing {output}"):
             _write_report(fitted, output, anonymize=anonymize, title=title)
-        show.report(output, fitted.export.ballots, as_json=as_json)
+        show.report(output, fitted.estimator.estimate_, as_json=as_json)
         if fitted.interrupted:
             raise typer.Exit(INTERRUPTED)
 
@@ -125,7 +130,7 @@ def explain(
             raise InputError(f"method {fitting.method} counts approvals and has nothing to explain; use em or amle")
         if plot is not None:
             check_picture(plot)
-        fitted = _estimate(ballots, reading, fitting, Clock())
+        fitted = _estimate(ballots, reading, fitting)
         assert isinstance(fitted.estimator, RatedEstimator)
         told = fitted.estimator.explain(instance)
         if plot is not None:
@@ -168,7 +173,9 @@ def plan(
     ballots: Annotated[Path | None, typer.Option(help="A file of ballots: plan with the voters found in it.")] = None,
     hit_rate: Annotated[float, typer.Option(help="Without --ballots: chance to tick a right alternative.")] = 0.7,
     false_alarm_rate: Annotated[float, typer.Option(help="Without --ballots: chance to tick a wrong one.")] = 0.15,
-    n_alternatives: Annotated[int, typer.Option(help="Without --ballots: how many alternatives are offered.")] = 5,
+    n_alternatives: Annotated[
+        int, typer.Option(min=1, max=1000, help="Without --ballots: how many alternatives are offered.")
+    ] = 5,
     prior: Annotated[float, typer.Option(help="Without --ballots: how often an alternative is right.")] = 0.3,
     target: Annotated[float, typer.Option(help="Share of sets that should be exactly right.")] = 0.95,
     plot: Annotated[Path | None, typer.Option(help="Write a picture (.png or .svg) as well.")] = None,
@@ -182,11 +189,9 @@ def plan(
         if plot is not None:
             check_picture(plot)
         if ballots is None:
-            if n_alternatives < 1:
-                raise InputError(f"--n-alternatives {n_alternatives} must be at least 1")
             alike = Parameters(np.array([hit_rate]), np.array([false_alarm_rate]), np.full(n_alternatives, prior))
         else:
-            fitted = _estimate(ballots, reading, Fitting(size), Clock())
+            fitted = _estimate(ballots, reading, Fitting(size))
             alike = typical_parameters(fitted.estimator.estimate_)
         with working("Simulating crowds of different sizes"):
             found = make_plan(alike, SizeBounds.parse(size), target=target)
@@ -195,11 +200,20 @@ def plan(
         show.plan(found, as_json=as_json)
 
 
-def _estimate(ballots: Path, reading: Reading, fitting: Fitting, clock: Clock) -> Fitted:
+def _estimate(ballots: Path, reading: Reading, fitting: Fitting) -> Fitted:
+    clock = Clock()
+    return _fit(_read(ballots, reading, clock), ballots, fitting, clock)
+
+
+def _read(ballots: Path, reading: Reading, clock: Clock) -> Export:
     with clock.measure("read"), working(f"Reading {ballots}"):
         export = reading.read(ballots)
     clock.seconds["read"] -= export.encode_seconds
     clock.seconds["encode"] = export.encode_seconds
+    return export
+
+
+def _fit(export: Export, ballots: Path, fitting: Fitting, clock: Clock) -> Fitted:
     with clock.measure("fit"), working("Estimating") as status:
         return fit(export, ballots, fitting, status)
 
@@ -220,7 +234,6 @@ def _write_report(fitted: Fitted, path: Path, *, anonymize: bool, title: str | N
     )
 
 
-def _write_predictions(fitted: Fitted, export: Path, path: Path, question: str | None) -> None:
-    if fitted.export.format != "label-studio":
-        raise InputError(f"--predictions needs a Label Studio JSON export; {export} was read as {fitted.export.format}")
-    write_predictions(fitted.estimator.estimate_, export, path, question=question)
+def _check_predictions(export: Export, source: Path) -> None:
+    if export.format != "label-studio" or str(source) == STANDARD_INPUT:
+        raise InputError(f"--predictions needs a Label Studio JSON file; {source} was read as {export.format}")

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Literal
 
+import numpy as np
 import typer
 
 from epivote.cli import show_files as show
 from epivote.cli.console import one_sentence_per_error, working
 from epivote.cli.options import AsJson, BallotFile, Reading, Size, with_options
+from epivote.data.ballots import Ballots
+from epivote.data.names import listing
 from epivote.data.parameters import RateLike
 from epivote.errors import InputError
 from epivote.evaluate.inspection import inspect_ballots
+from epivote.formats.export import Export
 from epivote.formats.source import STANDARD_INPUT
-from epivote.formats.write import Output, ballot_table, joined, write_ballots, write_menu, write_rates, write_truths
+from epivote.formats.write import Output, output_of, write_ballots, write_menu, write_rates, write_truths
 from epivote.simulate import FEW_FALSE_ALARMS, GOOD_HITS, Beta, reference_crowd
 from epivote.simulate import simulate as draw
 
@@ -58,8 +63,7 @@ def convert(
             raise InputError(f"{source} holds no gold sets; leave out --gold-out")
         files: list[Path] = []
         if str(target) == STANDARD_INPUT:
-            table = ballot_table(export.ballots, ("voter", "instance", "alternatives"), joined)
-            table.write_csv(sys.stdout.buffer)
+            _print(export.ballots, to)
         else:
             files += write_ballots(export.ballots, target, format=to)
         if gold_out is not None and export.gold is not None:
@@ -68,20 +72,39 @@ def convert(
         if menu_out is not None:
             write_menu(export.ballots, menu_out)
             files.append(menu_out)
-        if str(target) != STANDARD_INPUT:
-            lost = _lost(
-                gold=export.gold is not None and gold_out is None,
-                menu=export.ballots.menu is not None and menu_out is None,
-            )
+        lost = _lost(export, output_of(target, to), gold_out, menu_out)
+        if str(target) == STANDARD_INPUT:
+            print("".join(f"Note: {note}.\n" for note in lost), file=sys.stderr, end="")
+        else:
             show.conversion(export, source, files, lost, as_json=as_json)
 
 
-def _lost(*, gold: bool, menu: bool) -> list[str]:
+def _print(ballots: Ballots, to: Output | None) -> None:
+    """Ballots on standard output, as CSV unless `to` says otherwise."""
+    ending = {"abcvoting": ".abc.yaml", "preflib": ".cat"}.get(str(to), ".csv")
+    with TemporaryDirectory(prefix="epivote-") as folder:
+        (file,) = write_ballots(ballots, Path(folder) / f"ballots{ending}", format=to)
+        sys.stdout.buffer.write(file.read_bytes())
+
+
+def _lost(export: Export, to: Output, gold_out: Path | None, menu_out: Path | None) -> list[str]:
+    """What the new file cannot hold."""
+    ballots = export.ballots
+    ticked = np.zeros(ballots.n_alternatives, bool)
+    ticked[ballots.approved] = True
+    never = [name for name, is_ticked in zip(ballots.alternatives, ticked, strict=True) if not is_ticked]
+    one_each = to in ("abcvoting", "preflib")
     return [
         note
         for is_lost, note in (
-            (gold, "gold sets are not in a file of ballots; --gold-out FILE keeps them"),
-            (menu, "menus are not in a file of ballots; --menu-out FILE keeps them"),
+            (export.gold is not None and gold_out is None, "gold sets are left out; --gold-out FILE keeps them"),
+            (ballots.menu is not None and not (menu_out or one_each), "menus are left out; --menu-out FILE keeps them"),
+            (
+                bool(never) and ballots.menu is None and not one_each,
+                f"alternatives that nobody ticked are left out ({listing(never, 3)}); name all with --alternatives "
+                "when you read the file",
+            ),
+            (to == "preflib", "PrefLib files do not say who voted, so voters cannot be recognised across instances"),
         )
         if is_lost
     ]
@@ -106,7 +129,7 @@ def simulate(
     crowd: Annotated[
         Literal["S", "M", "XL"] | None, typer.Option(help="A reference crowd, in place of all options above.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same ballots.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same ballots.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Make up ballots whose right answers are known, to try things out.
@@ -130,7 +153,7 @@ def simulate(
                     seed=seed,
                 )
         if str(out) == STANDARD_INPUT:
-            ballot_table(found.ballots, ("voter", "instance", "alternatives"), joined).write_csv(sys.stdout.buffer)
+            _print(found.ballots, None)
             return
         files = write_ballots(found.ballots, out / "ballots.csv")
         write_truths(found.gold, out / "gold.csv")

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from epivote.cli.console import Status
@@ -64,13 +64,14 @@ class Clock:
 
 def fit(export: Export, source: Path, options: Fitting, status: Status) -> Fitted:
     """Ballots estimated; gold sets of the file count if none are given."""
+    right = export.gold if options.gold is None else read_truths(options.gold)
+    export = replace(export, ballots=_with_names_of(right, export))
     ballots = export.ballots
     reason, name = "", str(options.method)
     if name == "auto":
         name, reason = suggest_method(ballots)
     bounds = SizeBounds.parse(options.size)
     estimator = RULES[name](bounds if options.sizes is None else read_sizes(options.sizes, bounds))
-    right = export.gold if options.gold is None else read_truths(options.gold)
     score_only = options.gold_use == "score" or (options.gold_use == "auto" and _all_known(right, ballots))
     gold, kept_aside = (None, right) if score_only else (right, None)
     interrupted = False
@@ -94,6 +95,14 @@ def fit(export: Export, source: Path, options: Fitting, status: Status) -> Fitte
         if strangers:
             notes.append(f"{len(strangers):,} instances with a {what} have no ballots: {listing(strangers, 3)}")
     return Fitted(estimator, source, export, name, reason, tuple(notes), interrupted, gold, kept_aside)
+
+
+def _with_names_of(gold: Truths | None, export: Export) -> Ballots:
+    """Ballots whose alternatives, where they were only gathered from ticks, hold those of the gold sets too."""
+    new = [name for name in gold.alternatives if name not in export.ballots.alternatives] if gold is not None else []
+    if not new or not export.inferred:
+        return export.ballots
+    return replace(export.ballots, alternatives=(*export.ballots.alternatives, *new))
 
 
 def _all_known(gold: Truths | None, ballots: Ballots) -> bool:

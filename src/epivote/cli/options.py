@@ -48,7 +48,10 @@ class Reading:
         str | None,
         typer.Option(help="The column of ticks; for 0/1 columns, a pattern such as 'label_*'."),
     ] = None
-    separator: Annotated[str | None, typer.Option(help="What separates ticks in a cell, if not |.")] = None
+    separator: Annotated[
+        str | None, typer.Option(help="What separates ticks in a cell: usually |, in forms a semicolon or comma.")
+    ] = None
+    none: Annotated[str | None, typer.Option(help="The option that means none of these, if there is one.")] = None
     gold_row: Annotated[
         str | None,
         typer.Option(help="Forms: the respondent whose row holds the right answers."),

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.table import Table
 
 from epivote.cli.console import print_json, table, terminal
-from epivote.data.ballots import Ballots
+from epivote.data.estimate import Estimate
 from epivote.estimate.explain import Explanation
 from epivote.evaluate.calibration import CalibrationBin
 from epivote.evaluate.metrics import Scores
@@ -24,11 +24,14 @@ def explanation(told: Explanation, *, as_json: bool) -> None:
         print(told.to_text())
 
 
-def report(path: Path, ballots: Ballots, *, as_json: bool) -> None:
+def report(path: Path, estimate: Estimate, *, as_json: bool) -> None:
     """Where the page is."""
     if as_json:
-        print_json({"files": [str(path)], "instances": ballots.n_instances, "voters": ballots.n_voters})
+        counts = {"instances": estimate.ballots.n_instances, "voters": estimate.ballots.n_voters}
+        print_json({"files": [str(path)], "status": estimate.status, **counts})
     else:
+        if estimate.status == "interrupted":
+            print(f"Interrupted after {estimate.n_iterations} iterations; the page shows the best reached so far.")
         terminal().print(f"Wrote {path}; open it in a browser. It needs no network and can be passed on.", markup=False)
 
 

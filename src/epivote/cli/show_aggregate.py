@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from epivote.cli.fitting import Fitted
 from epivote.cli.show import accuracy_table, calibration_table
 from epivote.data.estimate import Estimate
 from epivote.data.names import listing
+from epivote.errors import InputError
 from epivote.estimate.base import RatedEstimator
 from epivote.estimate.reliability import VoterReport
 from epivote.estimate.review import Doubt
@@ -28,9 +29,24 @@ MOST_TO_REVIEW = 10
 SURE = 0.95
 
 
-def aggregate_tables(fitted: Fitted, files: Sequence[Path], seconds: dict[str, float] | None) -> None:
+@dataclass(frozen=True)
+class Told:
+    """What there is to say, worked out before anything is printed or written."""
+
+    fitted: Fitted
+    scores: Scores | None
+    bins: list[CalibrationBin]
+    seconds: dict[str, float] | None
+
+    @classmethod
+    def of(cls, fitted: Fitted, seconds: dict[str, float] | None) -> Told:
+        """All of it."""
+        return cls(fitted, _scores(fitted), _bins(fitted), seconds)
+
+
+def aggregate_tables(told: Told, files: Sequence[Path]) -> None:
     """Tables for a person at a terminal."""
-    console = terminal()
+    console, fitted = terminal(), told.fitted
     say = partial(console.print, markup=False)
     for line in _opening(fitted):
         say(line)
@@ -38,27 +54,28 @@ def aggregate_tables(fitted: Fitted, files: Sequence[Path], seconds: dict[str, f
     console.print(_set_table(fitted.estimator.estimate_))
     _voters(console, fitted)
     _review(console, fitted)
-    _gold(console, fitted)
+    _gold(console, told)
     estimate = fitted.estimator.estimate_
     if estimate.ties:
         say(
             f"{len(estimate.ties):,} sets had equally likely rivals, and the order of the alternatives decided: "
             f"{listing(estimate.ties, 5)}."
         )
-    if files:
-        say(f"Wrote {', '.join(file.name for file in files)} to {files[-1].parent}.")
-    else:
+    for folder in dict.fromkeys(file.parent for file in files):
+        names = ", ".join(file.name for file in files if file.parent == folder)
+        say(f"Wrote {names} to {'this folder' if folder == Path() else folder}.")
+    if not files:
         say("Nothing was written; add --out DIR to keep all sets, voters and probabilities as CSV.")
-    if seconds is not None:
-        say("Seconds: " + ", ".join(f"{name} {spent:.2f}" for name, spent in seconds.items()) + ".")
+    if told.seconds is not None:
+        say("Seconds: " + ", ".join(f"{name} {spent:.2f}" for name, spent in told.seconds.items()) + ".")
 
 
-def aggregate_json(fitted: Fitted, seconds: dict[str, float] | None) -> None:
+def aggregate_json(told: Told) -> None:
     """Everything as one JSON object."""
+    fitted = told.fitted
     estimate = fitted.estimator.estimate_
     history = estimate.log_likelihoods
     rated = fitted.estimator if isinstance(fitted.estimator, RatedEstimator) else None
-    scores = _scores(fitted)
     print_json(
         {
             "format": fitted.export.format,
@@ -73,15 +90,15 @@ def aggregate_json(fitted: Fitted, seconds: dict[str, float] | None) -> None:
             "ties": list(estimate.ties),
             "own_sizes": {name: list(pair) for name, pair in estimate.bounds.per_instance.items()},
             "gold": sorted(estimate.gold),
-            "accuracy": None if scores is None else asdict(scores),
-            "calibration": [asdict(each) for each in _bins(fitted)],
+            "accuracy": None if told.scores is None else asdict(told.scores),
+            "calibration": [asdict(each) for each in told.bins],
             "truth": _records(estimate.truth_table()),
             "voters": _records(estimate.voter_table()),
             "reliability": [asdict(report) for report in rated.reliability()] if rated else [],
             "review": [asdict(doubt) for doubt in rated.review(SURE)] if rated else [],
             "alternatives": _records(estimate.alternative_table()),
             "inclusion": _records(estimate.inclusion_table()),
-            "seconds": seconds,
+            "seconds": told.seconds,
         }
     )
 
@@ -93,6 +110,8 @@ def _opening(fitted: Fitted) -> list[str]:
     empty = int(np.sum(ballots.ballot_sizes == 0))
     counted = f"{empty:,} ballots without a tick count as answers" if empty else "no ballot is without a tick"
     lines.append(f"Read as {fitted.export.format}; {counted}; who has no ballot on an instance was not asked.")
+    if fitted.export.inferred:
+        lines.append("Alternatives are those that appear in the file; if more were offered, --alternatives names all.")
     lines.append(_how(fitted))
     lines += [f"Note: {remark}." for remark in fitted.export.notes]
     lines += [f"Careful: {note}." for note in fitted.notes]
@@ -169,10 +188,11 @@ def _review(console: Console, fitted: Fitted) -> None:
     assert confidence is not None
     total, doubtful = len(confidence), int(np.sum(confidence < SURE))
     if not doubtful:
-        console.print(f"All {total:,} sets have a confidence of {SURE:.0%} or more.")
+        console.print(f"Every set has a confidence of {SURE:.0%} or more.")
         return
     console.print(_review_table(fitted.estimator.review(SURE, limit=MOST_TO_REVIEW), doubtful))
-    console.print(f"{doubtful:,} of {total:,} sets have a confidence below {SURE:.0%}.")
+    have = "has" if doubtful == 1 else "have"
+    console.print(f"{doubtful:,} of {total:,} sets {have} a confidence below {SURE:.0%}.")
 
 
 def _review_table(doubts: Sequence[Doubt], total: int) -> Table:
@@ -193,8 +213,8 @@ def _review_table(doubts: Sequence[Doubt], total: int) -> Table:
     return shown
 
 
-def _gold(console: Console, fitted: Fitted) -> None:
-    scores, bins = _scores(fitted), _bins(fitted)
+def _gold(console: Console, told: Told) -> None:
+    scores, bins = told.scores, told.bins
     if scores is not None:
         right = round(scores.zero_one.mean * scores.n_instances)
         console.print(
@@ -217,7 +237,12 @@ def _scores(fitted: Fitted) -> Scores | None:
     if fitted.kept_aside is None:
         return None
     known = fitted.estimator.estimate_.truths
-    right = {name: names for name, names in fitted.kept_aside.items() if name in known.instance_index}
+    right = {name: names for name, names in fitted.kept_aside.items() if name in known}
+    if not right:
+        raise InputError(
+            f"no gold instance has a ballot; gold has {listing(list(fitted.kept_aside), 3)}, "
+            f"the ballots {listing(known.instances, 3)}"
+        )
     return score(known, right, fitted.export.ballots)
 
 

@@ -69,7 +69,7 @@ class Ballots:
         if self.n_ballots == 0:
             raise BallotError("there are no ballots at all; check that the file or selection is the one you meant")
         if self.n_alternatives == 0:
-            raise BallotError("no alternative was ever ticked; state them with alternatives=[...]")
+            raise BallotError("no alternative was ever ticked; state them (--alternatives, or alternatives=[...])")
 
     # Ways in
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -120,7 +121,7 @@ def assemble(
             raise BallotError(
                 f"{place(second)}: voter {voters[ballot_voter[second]]!r} already has a ballot on instance "
                 f"{instances[ballot_instance[second]]!r} ({place(first)}); remove one, or say which one counts "
-                "(duplicates: first or last)"
+                "(duplicates: first or last), or that a row is one tick (format or layout ticks)"
             )
         order = np.delete(order, repeats + 1 if duplicates == "first" else repeats)
     ticks = approvals.rows(order)
@@ -141,6 +142,23 @@ def assemble(
     if built.menu is not None:
         _check_menu(built, built.menu, order, place)
     return built
+
+
+def without_alternative(ballots: Ballots, name: str) -> Ballots:
+    """The same ballots without one alternative: ticks on it and its place in menus are gone."""
+    gone = ballots.alternatives.index(name)
+    renumber = np.arange(ballots.n_alternatives) - (np.arange(ballots.n_alternatives) > gone)
+
+    def rest(start: IntArray, values: IntArray) -> Lists:
+        kept = values != gone
+        row = np.repeat(np.arange(len(start) - 1), np.diff(start))[kept]
+        numbers = smallest_integers(renumber[values[kept]], ballots.n_alternatives)
+        return Lists.of_pairs(row, numbers, len(start) - 1)
+
+    ticks = rest(ballots.approval_start, ballots.approved)
+    menu = None if ballots.menu is None else Menu(*rest(ballots.menu.start, ballots.menu.offered))
+    names = tuple(each for each in ballots.alternatives if each != name)
+    return replace(ballots, alternatives=names, approval_start=ticks.start, approved=ticks.values, menu=menu)
 
 
 def encode_menu(menu: MenuLike, instances: tuple[str, ...], alternatives: tuple[str, ...]) -> Menu | None:

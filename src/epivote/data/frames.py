@@ -131,8 +131,11 @@ class Table:
         if isinstance(native, pl.Series):
             if isinstance(native.dtype, pl.Array):
                 native = native.arr.to_list()
-            if isinstance(native.dtype, (pl.Struct, pl.Object)):
+            inner = native.dtype.inner if isinstance(native.dtype, pl.List) else native.dtype
+            if isinstance(inner, (pl.Struct, pl.Object, pl.List, pl.Array, pl.Binary, pl.Duration)):
                 raise ColumnError(f"column {name!r} holds {native.dtype} cells; make them text, numbers or lists")
+            if isinstance(inner, (pl.Categorical, pl.Enum)):
+                native = native.cast(pl.List(pl.String) if isinstance(native.dtype, pl.List) else pl.String)
             return native.fill_nan(None) if native.dtype.is_float() else native
         blank = column.is_null().to_list()
         values = [None if is_blank else _plain(value) for value, is_blank in zip(column.to_list(), blank, strict=True)]
@@ -143,7 +146,10 @@ class Table:
 
     def text(self, name: str) -> pl.Series:
         """One column as text; whole numbers stay whole even where blanks made them floats."""
-        return _as_text(self.raw(name))
+        column = self.raw(name)
+        if isinstance(column.dtype, pl.List):
+            raise ColumnError(f"column {name!r} holds lists; it must hold one name per row")
+        return _as_text(column)
 
     def ticks(self, name: str) -> pl.Series:
         """One column as lists of names, or as text that is still to be split."""
@@ -246,6 +252,9 @@ def _marks(table: Table, name: str) -> pl.Series:
     column = table.raw(name)
     if column.dtype == pl.Boolean:
         return column
+    if column.dtype == pl.String:
+        words = column.str.to_lowercase().str.strip_chars()
+        column = column.set(words == "true", "1").set(words == "false", "0")
     marks = column.cast(pl.Float64, strict=False) if not column.dtype.is_nested() else pl.Series([None] * len(column))
     odd = (column.is_not_null() & ~((marks == 0) | (marks == 1)).fill_null(value=False)).arg_true()
     if len(odd):

@@ -116,7 +116,8 @@ def _encode(column: pl.Series, kind: str, place: Place) -> tuple[tuple[str, ...]
     """Names in order of first appearance, and the number of each row's name."""
     blank = (column.is_null() | (column == "")).fill_null(value=True).arg_true()
     if len(blank):
-        raise BallotError(f"{place(int(blank[0]))}: the {kind} is blank; give every ballot a {kind}")
+        article = "an" if kind == "instance" else "a"
+        raise BallotError(f"{place(int(blank[0]))}: the {kind} is blank; give every ballot {article} {kind}")
     names = column.unique(maintain_order=True)
     return as_names(names.to_list(), kind), _numbers(column, names)
 

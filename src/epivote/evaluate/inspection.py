@@ -97,7 +97,7 @@ def _odd_voters(ballots: Ballots) -> Iterable[str]:
     for what, who in (
         ("tick everything, always", (ticked == offered) & (cast > 1)),
         ("never tick anything", (ticked == 0) & (cast > 1)),
-        ("cast one ballot only, too little to learn from", cast == 1),
+        ("cast one ballot only, too little to learn from", (cast == 1) & (ballots.n_instances > 1)),
     ):
         found = [ballots.voters[i] for i in np.flatnonzero(who)]
         if found:

@@ -70,6 +70,8 @@ def read_sizes(path: PathLike, usual: SizeBounds) -> SizeBounds:
                 bounds = SizeBounds.parse(size or "")
             except BoundsError as error:
                 raise BoundsError(f"{table.place(row)}: {error}") from None
+            if not instance or instance in own:
+                raise BoundsError(f"{table.place(row)}: instance {instance!r} is blank or has a size; remove it")
             own[instance] = (bounds.lower, bounds.upper)
     return SizeBounds(usual.lower, usual.upper, own)
 

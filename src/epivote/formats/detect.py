@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-import json
+import csv
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+import polars as pl
+
 from epivote.data.ballots import Duplicates, MenuLike
+from epivote.data.build import without_alternative
 from epivote.data.frames import INSTANCE_COLUMNS, LIST_COLUMNS, VOTER_COLUMNS, Blank
-from epivote.data.names import listing
-from epivote.errors import EpivoteError, FileError
+from epivote.data.names import listing, suggestion
+from epivote.data.truths import Truths
+from epivote.errors import BallotError, EpivoteError, FileError
 from epivote.formats.argilla import read_argilla
 from epivote.formats.canonical import read_menu
 from epivote.formats.doccano import read_doccano
 from epivote.formats.elections import ABC, PREFLIB, read_abcvoting, read_pabulib, read_preflib
-from epivote.formats.export import Collector, Export, Reading, read_json
+from epivote.formats.export import Collector, Export, Reading, read_json, read_json_lines
 from epivote.formats.forms import is_form, read_forms
 from epivote.formats.label_studio import read_min, read_tasks
-from epivote.formats.matrix import cells_of, is_marks, read_matrix
+from epivote.formats.matrix import looks_like_matrix, read_matrix
 from epivote.formats.mturk import read_mturk
 from epivote.formats.prodigy import read_prodigy
 from epivote.formats.source import PARQUET, ZIP, Source, open_source
 from epivote.formats.tables import JSON_LINES, columns_of, read_crowd_kit, read_indicators, read_lists, read_ticks
-from epivote.formats.text_table import header_of
 from epivote.formats.toloka import read_toloka
 
 Format = Literal[
@@ -63,6 +66,29 @@ READERS: dict[Format, Callable[[Source, Reading], Collector | Export]] = {
     "abcvoting": read_abcvoting,
     "pabulib": read_pabulib,
 }
+TABLES = ("ballots", "ticks", "indicators", "crowd-kit")
+ANY_USE: dict[str, tuple[str, ...]] = {
+    "question": ("label-studio", "label-studio-min", "argilla", "mturk", "toloka"),
+    "voter": (*TABLES, "forms"),
+    "instances": (*TABLES, "forms", "mturk", "toloka"),
+    "ticks": TABLES,
+    "separator": ("ballots", "crowd-kit", "forms", "mturk", "toloka"),
+    "gold_row": ("forms",),
+    "blank": (*TABLES, "forms", "doccano"),
+}
+DAMAGED = (
+    pl.exceptions.PolarsError,
+    csv.Error,
+    KeyError,
+    TypeError,
+    AttributeError,
+    ValueError,
+    IndexError,
+    RecursionError,
+    NotImplementedError,
+    OverflowError,
+    MemoryError,
+)
 BY_ENDING: dict[str, Format] = {**dict.fromkeys(PREFLIB, "preflib"), ABC: "abcvoting", ".pb": "pabulib"}
 
 
@@ -75,6 +101,7 @@ def read_export(
     instances: str | None = None,
     ticks: str | None = None,
     separator: str | None = None,
+    none: str | None = None,
     gold_row: str | None = None,
     blank: Blank | None = None,
     alternatives: Iterable[str] | None = None,
@@ -86,7 +113,8 @@ def read_export(
     The format is told from name and content unless it is given; `-` is standard input; `.gz` and UTF-16 are understood.
     `question` names the question where a file has several. `voter`, `instances` and `ticks` name columns that are not
     called as usual; in `forms`, `instances` is a pattern for the question columns, and `gold_row` names the respondent
-    whose row holds the right answers. `blank` says what an empty cell is, `separator` what separates ticks in a cell.
+    whose row holds the right answers. `blank` says what an empty cell is, `separator` what separates ticks in a cell,
+    `none` which option means "none of these", so that whoever ticked only that ticked nothing.
     """
     if format is not None and format not in get_args(Format):
         raise FileError(f"{format!r} is not a format; it is one of {listing(get_args(Format), 20)}")
@@ -96,6 +124,7 @@ def read_export(
         instances=instances,
         ticks=ticks,
         separator=separator,
+        none=none,
         gold_row=gold_row,
         blank=blank,
         alternatives=None if alternatives is None else tuple(alternatives),
@@ -103,17 +132,45 @@ def read_export(
         duplicates=duplicates,
     )
     with open_source(path) as source:
-        kind = format or detect(source, reading)
+        kind: str = format or "known"
         try:
+            kind = format or detect(source, reading)
             found = READERS[kind](source, reading)
-            return replace(found.export() if isinstance(found, Collector) else found, format=kind)
+            export = found.export() if isinstance(found, Collector) else found
         except EpivoteError:
             raise
-        except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
-            what = f"{type(error).__name__}: {error}"
-            raise FileError(
-                f"{source} is no {kind} file as known here ({what}); say what it is with --format"
-            ) from None
+        except DAMAGED as error:
+            raise _unknown(source, kind, error) from None
+        except BaseException as error:
+            if type(error).__name__ != "PanicException":  # of Polars, on damaged files
+                raise
+            raise _unknown(source, kind, error) from None
+    notes = (*export.notes, *_passed_over(reading, kind))
+    return _without_none(replace(export, format=kind, notes=notes), reading.none)
+
+
+def _unknown(source: Source, kind: str, error: BaseException) -> FileError:
+    what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    return FileError(f"{source} is no {kind} file as understood here ({what}); say what it is with --format")
+
+
+def _passed_over(reading: Reading, kind: str) -> list[str]:
+    """What the user said that this format has no use for."""
+    said = [name for name in ANY_USE if getattr(reading, name) is not None and kind not in ANY_USE[name]]
+    return [f"--{name.replace('_', '-')} has no use in a {kind} file and was passed over" for name in said]
+
+
+def _without_none(export: Export, none: str | None) -> Export:
+    """The alternative that stands for "none of these" taken out: who ticked only that ticked nothing."""
+    if none is None:
+        return export
+    if none not in export.ballots.alternatives:
+        raise BallotError(f"nobody ticked {none!r}{suggestion(none, export.ballots.alternatives)}; correct --none")
+    gold = export.gold
+    if gold is not None:
+        names = [name for name in gold.alternatives if name != none]
+        gold = Truths.from_mapping({key: right - {none} for key, right in gold.items()}, alternatives=names)
+    return replace(export, ballots=without_alternative(export.ballots, none), gold=gold)
 
 
 def detect(source: Source, reading: Reading) -> Format:
@@ -129,22 +186,25 @@ def detect(source: Source, reading: Reading) -> Format:
         return "doccano"
     if begins.startswith(PARQUET):
         return _table(source, reading)
-    text = begins.decode("utf-8-sig", errors="replace").lstrip()
-    if source.suffix == ".json" or text.startswith(("[{", "[\n", "[\r")):
+    if source.suffix == ".json":
         return _json(source, reading)
-    if source.suffix in JSON_LINES or text.startswith("{"):
+    if source.suffix in JSON_LINES:
         return _json_lines(source, reading)
-    if is_marks(cells_of(header_of(source))) or source.suffix == ".txt":
+    if looks_like_matrix(source):
         return "matrix"
     return _table(source, reading)
 
 
 def _folder(source: Source) -> Format:
-    for file in sorted(source.path.iterdir()):
-        for ending, kind in BY_ENDING.items():
-            if file.name.endswith(ending):
-                return kind
-    return "doccano"
+    try:
+        files = sorted(file.name.lower() for file in [*source.path.glob("*"), *source.path.glob("*/*")])
+    except OSError as error:
+        raise FileError(f"cannot look into {source}: {error.strerror or error}") from None
+    by_ending: dict[str, Format] = {**BY_ENDING, ".jsonl": "doccano"}
+    for ending, kind in by_ending.items():
+        if any(name.endswith(ending) for name in files):
+            return kind
+    raise FileError(f"{source} is a folder of no known export; name a file in it, or say what it is with --format")
 
 
 def _json(source: Source, reading: Reading) -> Format:
@@ -164,15 +224,12 @@ def _json(source: Source, reading: Reading) -> Format:
 
 
 def _json_lines(source: Source, reading: Reading) -> Format:
-    try:
-        first = json.loads(header_of(source))
-    except ValueError:
+    _, first = next(read_json_lines(source), (0, {}))
+    if "_input_hash" in first or "_task_hash" in first or "accept" in first or "answer" in first:
         return "prodigy"
-    if isinstance(first, dict) and _has(first, reading.voter, VOTER_COLUMNS):
+    if _has(columns_of(source), reading.voter, VOTER_COLUMNS):
         return _table(source, reading)
-    if isinstance(first, dict) and ("label" in first or "labels" in first) and "answer" not in first:
-        return "doccano"
-    return "prodigy"
+    return "doccano" if "label" in first or "labels" in first else "prodigy"
 
 
 def _table(source: Source, reading: Reading) -> Format:
@@ -184,7 +241,7 @@ def _table(source: Source, reading: Reading) -> Format:
         return "toloka"
     if {"task", "worker", "label"} <= set(columns):
         return "crowd-kit"
-    if reading.gold_row is not None or is_form(columns, reading.voter, reading.instances):
+    if reading.gold_row is not None or is_form(columns, reading):
         return "forms"
     if _has(columns, reading.ticks, LIST_COLUMNS):
         return "ballots"
@@ -196,4 +253,5 @@ def _table(source: Source, reading: Reading) -> Format:
 
 
 def _has(columns: Iterable[str], given: str | None, usual: Iterable[str]) -> bool:
-    return any(name in columns for name in ([given] if given is not None else usual))
+    known = {column.strip().casefold() for column in columns}
+    return any(name.casefold() in known for name in ([given] if given is not None else usual))

@@ -25,12 +25,12 @@ def read_doccano(source: Source, reading: Reading) -> Collector:
     found = Collector(source, reading)
     if source.path.is_dir():
         _members(found, source.path)
-    elif source.start(4) == ZIP:
+    elif source.start(2) == ZIP:
         with TemporaryDirectory(prefix="epivote-") as folder:
             try:
                 with zipfile.ZipFile(source.path) as packed:
                     packed.extractall(folder)
-            except (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, ValueError) as error:
+            except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
                 raise FileError(f"{source} cannot be unpacked ({error}); download it again") from None
             _members(found, Path(folder))
     else:
@@ -39,7 +39,8 @@ def read_doccano(source: Source, reading: Reading) -> Collector:
 
 
 def _members(found: Collector, folder: Path) -> None:
-    files = sorted(file for file in folder.rglob("*") if file.suffix in KINDS and not file.name.startswith("."))
+    inside = [*folder.glob("*"), *folder.glob("*/*")]
+    files = sorted(file for file in inside if file.suffix in KINDS and not file.name.startswith("."))
     if not files:
         raise FileError(f"{found.source} holds no .jsonl, .json or .csv file; export the project again")
     if [file.stem for file in files] == ["all"]:

@@ -16,6 +16,7 @@ from epivote.formats.source import Source, lines_of
 PREFLIB = (".cat", ".toc", ".toi")
 ABC = ".abc.yaml"
 ABC_KEYS = {"profile", "num_cand", "committeesize", "compute", "voter_weights", "description"}
+MOST = 5_000_000
 PABULIB_SECTIONS = ("META", "PROJECTS", "VOTES")
 
 
@@ -25,9 +26,23 @@ def files_in(source: Source, endings: Sequence[str]) -> Iterator[Source]:
         yield source
         return
     for file in sorted(source.path.iterdir()):
-        ending = next((each for each in endings if file.name.endswith(each)), None)
+        ending = next((each for each in endings if file.name.lower().endswith(each)), None)
         if ending is not None:
             yield Source(str(Path(source.name) / file.name), file, ending)
+        elif file.name.lower().endswith((*PREFLIB, ABC, ".pb")):
+            raise FileError(f"{source} holds {file.name} beside {endings[0]} files; keep one kind in a folder")
+
+
+def place_of(found: Collector, file: Source, place: str) -> str:
+    """A place within a file, with the file's name where there are several."""
+    return f"{file.path.name}, {place}" if found.source.path.is_dir() else place
+
+
+def checked_count(file: Source, value: object, what: str) -> int:
+    """A number of voters or alternatives that memory can hold."""
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MOST:
+        raise FileError(f"{file}: {value!r} is no number of {what} that can be read; it must be at most {MOST:,}")
+    return value
 
 
 # PrefLib
@@ -58,7 +73,10 @@ def _preflib(found: Collector, file: Source, prefix: str) -> None:
     count = header.get("NUMBER ALTERNATIVES", "")
     if not count.isdigit():
         raise FileError(f"{file}: there is no line '# NUMBER ALTERNATIVES: ...'; it must say how many there are")
-    names = {str(j): header.get(f"ALTERNATIVE NAME {j}") or str(j) for j in range(1, int(count) + 1)}
+    n_alternatives = checked_count(file, int(count), "alternatives")
+    names = {str(j): header.get(f"ALTERNATIVE NAME {j}") or str(j) for j in range(1, n_alternatives + 1)}
+    if len(set(names.values())) < len(names):
+        raise FileError(f"{file}: two alternatives have the same name; rename one")
     found.menu[file.stem] = tuple(names.values())
     voters = 0
     for position, (number, line) in enumerate(ballots, start=1):
@@ -66,10 +84,10 @@ def _preflib(found: Collector, file: Source, prefix: str) -> None:
         for member in first:
             if member not in names:
                 raise FileError(f"{file}, line {number}: {member!r} is not an alternative; they are 1 to {count}")
+        voters = checked_count(file, voters + times, "voters")
         for copy in range(1, times + 1):
             name = f"{prefix}line-{position}" + (f".{copy}" if times > 1 else "")
-            found.add(name, file.stem, [names[member] for member in first], f"line {number}")
-        voters += times
+            found.add(name, file.stem, [names[member] for member in first], place_of(found, file, f"line {number}"))
     stated = header.get("NUMBER VOTERS", str(voters))
     if stated != str(voters):
         found.remark(f"the header of {file} states {stated} voters, its lines hold {voters}")
@@ -77,7 +95,7 @@ def _preflib(found: Collector, file: Source, prefix: str) -> None:
 
 def _preflib_line(file: Source, number: int, line: str) -> tuple[int, list[str]]:
     """How many cast this ballot, and the members of its first category."""
-    matched = re.fullmatch(r"(\d+)\s*:\s*(?:\{([^{}]*)\}|(\d+))?\s*(?:,.*)?", line)
+    matched = re.fullmatch(r"(\d+)\s*:\s*(?:\{([^{}]*)\}|(\d+))\s*(?:,.*)?", line)
     if matched is None:
         raise FileError(f"{file}, line {number}: {line[:60]!r} is not of the form 'count: {{1, 2}}, {{3}}'")
     times, several, one = matched.groups()
@@ -114,13 +132,15 @@ def _abcvoting(found: Collector, file: Source) -> None:
     profile, count = content["profile"], content.get("num_cand")
     if not isinstance(profile, list) or not isinstance(count, int):
         raise FileError(f"{file}: profile must be a list of ballots and num_cand a number")
-    candidates, voters = _abc_names(file)
-    found.menu[file.stem] = tuple(candidates.get(c, str(c)) for c in range(count))
+    checked_count(file, count, "candidates")
+    candidates, voters, instance = _abc_names(file)
+    found.menu[instance] = tuple(candidates.get(c, str(c)) for c in range(count))
     for position, ballot in enumerate(profile):
         if not isinstance(ballot, list) or any(not _is_candidate(each, count) for each in ballot):
             raise FileError(f"{file}, voter {position + 1}: {ballot!r} must list candidates from 0 to {count - 1}")
         ticks = [candidates.get(c, str(c)) for c in ballot]
-        found.add(voters.get(position, f"voter {position + 1}"), file.stem, ticks, f"{file.stem}, voter {position + 1}")
+        place = place_of(found, file, f"voter {position + 1}")
+        found.add(voters.get(position, f"voter {position + 1}"), instance, ticks, place)
     if "committeesize" in content:
         found.remark(
             f"committeesize is {content['committeesize']}; say --size {content['committeesize']} if so many are right"
@@ -133,14 +153,16 @@ def _is_candidate(value: Any, count: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < count
 
 
-def _abc_names(file: Source) -> tuple[dict[int, str], dict[int, str]]:
-    names: dict[str, dict[int, str]] = {"candidate": {}, "voter": {}}
-    for kind, number, name in re.findall(r'^# (candidate|voter) (\d+): (".*")\r?$', file.text(), re.MULTILINE):
+def _abc_names(file: Source) -> tuple[dict[int, str], dict[int, str], str]:
+    """Names of candidates, of voters and of the instance from the comments that `convert` writes."""
+    names: dict[str, dict[int, str]] = {"candidate": {}, "voter": {}, "instance": {}}
+    pattern = r'^# (candidate|voter|instance)(?: (\d+))?: (".*")\r?$'
+    for kind, number, name in re.findall(pattern, file.text(), re.MULTILINE):
         try:
-            names[kind][int(number)] = json.loads(name)
+            names[kind][int(number or 0)] = json.loads(name)
         except ValueError:
             continue
-    return names["candidate"], names["voter"]
+    return names["candidate"], names["voter"], names["instance"].get(0, file.stem)
 
 
 # Pabulib
@@ -166,12 +188,21 @@ def _pabulib(found: Collector, file: Source) -> None:
     for number, row in tables["VOTES"]:
         if not row.get("voter_id"):
             raise FileError(f"{file}, line {number}: the voter_id is blank; give every vote a voter")
-        ticks = [part.strip() for part in row.get("vote", "").split(",") if part.strip()]
-        found.add(row["voter_id"], file.stem, ticks, f"line {number}")
+        if "vote" not in row:
+            raise FileError(f"{file}, line {number}: there is no vote; write its cell, blank for an empty ballot")
+        ticks = [part.strip() for part in row["vote"].split(",") if part.strip()]
+        found.add(row["voter_id"], file.stem, ticks, place_of(found, file, f"line {number}"))
     if "min_length" in meta or "max_length" in meta:
         found.remark(
             "min_length and max_length bound the ballots, not the number of right answers: say that with --size"
         )
+
+
+def _cells(file: Source, number: int, line: str) -> list[str]:
+    try:
+        return [cell.strip() for cell in next(csv.reader([line.rstrip("\r\n")], delimiter=";"), [])]
+    except csv.Error as error:
+        raise FileError(f"{file}, line {number}: {error}; check the quotes there") from None
 
 
 def _sections(file: Source) -> dict[str, list[tuple[int, dict[str, str]]]]:
@@ -179,7 +210,7 @@ def _sections(file: Source) -> dict[str, list[tuple[int, dict[str, str]]]]:
     tables: dict[str, list[tuple[int, dict[str, str]]]] = {name: [] for name in PABULIB_SECTIONS}
     section, header = "", list[str]()
     for number, line in lines_of(file):
-        cells = [cell.strip() for cell in next(csv.reader([line.strip()], delimiter=";"), [])]
+        cells = _cells(file, number, line)
         if len(cells) >= 1 and cells[0].upper() in tables and not any(cells[1:]):
             section, header = cells[0].upper(), []
         elif any(cells) and not section:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from epivote.data.ballots import Ballots, Duplicates, MenuLike
 from epivote.data.frames import Blank
+from epivote.data.names import listing, suggestion
 from epivote.data.truths import Truths
 from epivote.errors import BallotError, FileError
 from epivote.formats.source import Source, lines_of
@@ -24,6 +25,7 @@ class Reading:
     instances: str | None = None
     ticks: str | None = None
     separator: str | None = None
+    none: str | None = None
     gold_row: str | None = None
     blank: Blank | None = None
     alternatives: tuple[str, ...] | None = None
@@ -35,6 +37,7 @@ class Reading:
 class Export:
     """Ballots from a file, gold sets if it holds any, and how doubtful things in it were read.
 
+    `inferred` says that the alternatives are those that appear, because neither file nor user named them all.
     `encode_seconds` is the part of the reading time in which names became numbers.
     """
 
@@ -42,6 +45,7 @@ class Export:
     gold: Truths | None = None
     notes: tuple[str, ...] = ()
     format: str = "ballots"
+    inferred: bool = False
     encode_seconds: float = 0.0
 
 
@@ -52,64 +56,114 @@ class Collector:
     source: Source
     reading: Reading
     ballots: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    places: dict[tuple[str, str], str] = field(default_factory=dict)
     stamps: dict[tuple[str, str], str] = field(default_factory=dict)
     gold: dict[str, tuple[str, ...]] = field(default_factory=dict)
     menu: dict[str, tuple[str, ...]] = field(default_factory=dict)
     alternatives: dict[str, None] = field(default_factory=dict)
     remarks: dict[str, int] = field(default_factory=dict)
 
-    def add(self, voter: object, instance: object, ticks: Iterable[object], place: str, stamp: object = None) -> None:
+    def add(self, voter: object, instance: object, ticks: object, place: str, stamp: object = None) -> None:
         """One ballot.
 
         Of two by one voter on one instance the one the user asked for counts, else the later stamp; without stamps two
         are an error.
         """
-        key = (str(voter), str(instance))
+        key = (self.name(voter, "voter", place), self.name(instance, "instance", place))
+        cast = self.names(ticks, place)
         if key in self.ballots:
             if self.reading.duplicates == "first":
                 return
             if self.reading.duplicates == "error":
                 if stamp is None or not self.stamps[key]:
                     raise BallotError(
-                        f"{self.source}, {place}: voter {key[0]!r} already has a ballot on instance {key[1]!r}; "
-                        "remove one, or say which one counts (duplicates: first or last)"
+                        f"{self.source}, {place}: voter {key[0]!r} already has a ballot on instance {key[1]!r} "
+                        f"({self.places[key]}); remove one, or say which one counts (--duplicates first or last)"
                     )
                 self.remark("earlier ballots of a voter on the same instance were replaced by later ones")
                 if str(stamp) < self.stamps[key]:
                     return
-        self.ballots[key] = tuple(str(tick) for tick in ticks)
+        self.ballots[key] = cast
+        self.places[key] = place
         self.stamps[key] = "" if stamp is None else str(stamp)
+
+    def add_gold(self, instance: object, right: object, place: str) -> None:
+        """The right set of an instance."""
+        self.gold[self.name(instance, "instance", place)] = self.names(right, place)
 
     def remark(self, what: str) -> None:
         """Count something that the user should know."""
         self.remarks[what] = self.remarks.get(what, 0) + 1
 
+    def name(self, value: object, what: str, place: str) -> str:
+        """A name as text; whole numbers are names, nothing and lists are not."""
+        if value is None or value == "":
+            raise BallotError(f"{self.source}, {place}: the {what} is blank; give every ballot {_a(what)}")
+        found = as_name(value)
+        if found is None:
+            raise BallotError(f"{self.source}, {place}: {value!r} is no name of {_a(what)}; write it as text")
+        return found
+
+    def names(self, ticks: object, place: str) -> tuple[str, ...]:
+        """Ticks as names; a bare text is one name."""
+        if isinstance(ticks, (str, int)) and not isinstance(ticks, bool):
+            ticks = [ticks]
+        if not isinstance(ticks, (list, tuple)):
+            raise BallotError(f"{self.source}, {place}: {ticks!r} is no list of alternatives; export it again")
+        return tuple(self.name(tick, "alternative", place) for tick in ticks)
+
     def export(self) -> Export:
         """All of it as ballots; menus and alternatives found in the file are kept if none are given."""
-        given = self.reading
-        menu: MenuLike | None = given.menu
-        alternatives = given.alternatives
-        if menu is None and self.menu:
-            self.alternatives.update(dict.fromkeys(name for offered in self.menu.values() for name in offered))
-            menu = self.menu
-        if alternatives is None and given.menu is None:
-            alternatives = tuple(self.alternatives) or None
         if not self.ballots:
             raise BallotError(f"{self.source} holds no ballots; check that it is the file you meant")
         begin = time.perf_counter()
+        given = self.reading
+        menu = given.menu if given.menu is not None else self.menu or None
+        alternatives, inferred = given.alternatives, False
+        if alternatives is None and given.menu is None:
+            offered = [*self.alternatives, *(name for names in self.menu.values() for name in names)]
+            named = {name for sets in (*self.ballots.values(), *self.gold.values()) for name in sets} - set(offered)
+            alternatives, inferred = tuple(dict.fromkeys([*offered, *sorted(named)])) or None, not offered
+        self._check_known(alternatives)
         ballots = Ballots.from_mapping(self.ballots, alternatives=alternatives, menu=menu)
-        known = {name: names for name, names in self.gold.items() if name in ballots.instance_index}
-        gold = Truths.from_mapping(known, alternatives=ballots.alternatives) if known else None
+        gold = Truths.from_mapping(self.gold, alternatives=ballots.alternatives) if self.gold else None
         notes = tuple(what if count == 1 else f"{what} ({count:,} times)" for what, count in self.remarks.items())
-        return Export(ballots, gold, notes, encode_seconds=time.perf_counter() - begin)
+        return Export(ballots, gold, notes, inferred=inferred, encode_seconds=time.perf_counter() - begin)
+
+    def _check_known(self, alternatives: tuple[str, ...] | None) -> None:
+        everywhere = set(alternatives or ())
+        menus = {} if self.reading.menu is not None else {name: set(names) for name, names in self.menu.items()}
+        for key, ticks in self.ballots.items():
+            known = menus.get(key[1], everywhere)
+            for name in ticks if known else ():
+                if name not in known:
+                    near = suggestion(name, known) or f"; the alternatives are {listing(sorted(known))}"
+                    raise BallotError(f"{self.source}, {self.places[key]}: {name!r} is not an alternative{near}")
+
+
+def as_name(value: object) -> str | None:
+    """Text, or a whole number as text; None for what cannot be a name."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        return None
+    text = str(value)
+    return None if any("\ud800" <= letter <= "\udfff" for letter in text) else text
+
+
+def _a(what: str) -> str:
+    return f"an {what}" if what[0] in "aeiou" else f"a {what}"
 
 
 def read_json(source: Source) -> Any:
     """A whole JSON file."""
+    text = source.text()
     try:
-        return json.loads(source.text())
-    except (ValueError, RecursionError) as error:
-        raise FileError(f"{source} is not JSON: {error}") from None
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise FileError(f"{source}, line {error.lineno}: not JSON ({error.msg} at column {error.colno})") from None
+    except RecursionError:
+        raise FileError(f"{source} is not JSON: lists within lists without end") from None
 
 
 def read_json_lines(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:

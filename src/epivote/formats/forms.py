@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from epivote.data.frames import INSTANCE_COLUMNS, VOTER_COLUMNS
@@ -19,22 +20,30 @@ BLANK = {
     "empty": "a blank cell was taken as an empty ballot; --blank missing counts it as no ballot",
 }
 RESPONDENT_COLUMNS = ("Username", "Email Address", "Email", "Name", *VOTER_COLUMNS)
+SEPARATORS = (";", ",")
 
 
-def is_form(columns: Sequence[str], voter: str | None, instances: str | None) -> bool:
-    """Whether a table looks like a form: respondents, and no single column of instances."""
-    if instances in columns or (instances is None and any(name in columns for name in INSTANCE_COLUMNS)):
+def matches(name: str, pattern: str) -> bool:
+    """Whether a column is meant: the name itself, or a pattern in which * and ? stand for anything."""
+    return name == pattern or fnmatchcase(name, pattern.replace("[", "[[]"))
+
+
+def is_form(columns: Sequence[str], reading: Reading) -> bool:
+    """Whether a table looks like a form: respondents, and no single column of instances or ticks."""
+    if reading.ticks is not None or reading.instances in columns:
         return False
-    matched = instances is not None and any(fnmatchcase(name, instances) for name in columns)
-    return matched or voter is not None or any(name.lower() in FORM_COLUMNS for name in columns)
+    if reading.instances is None and any(name in columns for name in INSTANCE_COLUMNS):
+        return False
+    matched = reading.instances is not None and any(matches(name, reading.instances) for name in columns)
+    return matched or reading.voter is not None or any(name.lower() in FORM_COLUMNS for name in columns)
 
 
 def read_forms(source: Source, reading: Reading) -> Collector:
     """Every cell of a question is a ballot; a blank one is none unless `blank` says it is empty.
 
     `instances` is a pattern such as `Image*` for the question columns; `gold_row` names the respondent whose row holds
-    the right answers. Cells are split at `;` if any holds one, else at commas; given `alternatives` are recognised
-    whole, so that they may contain either.
+    the right answers. Cells are split at what leaves fewest different ticks, `;` or a comma, unless `separator` says;
+    given `alternatives` are recognised whole, so that they may contain either.
     """
     table = TextTable(source)
     name = _respondent(table, reading.voter)
@@ -42,30 +51,39 @@ def read_forms(source: Source, reading: Reading) -> Collector:
     gold_row, blank = reading.gold_row, reading.blank or "missing"
     respondents = table.column((name,)).to_list()
     cells = {question: table.column((question,)).to_list() for question in questions}
-    semicolons = any(";" in (cell or "") for column in cells.values() for cell in column)
+    separator = reading.separator or _separator(cell for column in cells.values() for cell in column if cell)
     found = Collector(source, reading)
     for row, respondent in enumerate(respondents):
         for question in questions:
-            cell = cells[question][row]
+            cell = (cells[question][row] or "").strip(f" {separator}")
             place = f"line {table.lines[row]}, column {question!r}"
-            if not cell and respondent != gold_row:
-                found.remark(BLANK[blank])
-                if blank == "missing":
+            is_gold = gold_row is not None and respondent == gold_row
+            if not cell:
+                found.remark(BLANK[blank] if not is_gold else "a blank cell of the gold row was taken as not known")
+                if blank == "missing" or is_gold:
                     continue
-            ticks = _split(
-                cell or "",
-                reading.separator or (";" if semicolons else ","),
-                reading.alternatives,
-                f"{source}, {place}",
-            )
-            if respondent == gold_row:
-                found.gold[question] = ticks
+            ticks = _split(cell, separator, reading.alternatives, f"{source}, {place}")
+            if is_gold:
+                found.add_gold(question, ticks, place)
             else:
                 found.add(respondent or f"row {row + 1}", question, ticks, place)
-    if gold_row is not None and not found.gold:
+    if reading.alternatives is None and reading.separator is None:
+        found.remark(f"cells were split at {separator!r}; --separator or --alternatives says otherwise")
+    if gold_row is not None and gold_row not in respondents:
         near = suggestion(gold_row, [respondent or "" for respondent in respondents])
         raise BallotError(f"{source}: no row of column {name!r} is {gold_row!r}{near}; correct --gold-row")
     return found
+
+
+def _separator(cells: Iterable[str]) -> str:
+    """What leaves fewest different ticks; if both do, what more cells hold."""
+    filled = list(cells)
+
+    def different(mark: str) -> tuple[int, int]:
+        parts = {part.strip() for cell in filled for part in cell.split(mark)}
+        return len(parts), -sum(mark in cell for cell in filled)
+
+    return min(SEPARATORS, key=different)
 
 
 def _respondent(table: TextTable, voter: str | None) -> str:
@@ -73,13 +91,14 @@ def _respondent(table: TextTable, voter: str | None) -> str:
         if name in table.columns:
             return str(name)
     raise ColumnError(
-        f"{table.source}: which column names the respondent? Name it with --voter; there are {listing(table.columns)}"
+        f"{table.source}: which column names the respondent? Name it with --voter (a time stamp will do if nobody gave "
+        f"a name); there are {listing(table.columns)}"
     )
 
 
 def _questions(table: TextTable, respondent: str, pattern: str | None) -> list[str]:
     if pattern is not None:
-        found = [name for name in table.columns if fnmatchcase(name, pattern)]
+        found = [name for name in table.columns if matches(name, pattern)]
     else:
         found = [name for name in table.columns if name != respondent and name.lower() not in NOT_QUESTIONS]
     if not found:
@@ -90,17 +109,14 @@ def _questions(table: TextTable, respondent: str, pattern: str | None) -> list[s
 def _split(cell: str, separator: str, alternatives: Sequence[str] | None, place: str) -> tuple[str, ...]:
     if alternatives is None:
         return tuple(part.strip() for part in cell.split(separator) if part.strip())
-    longest_first = sorted(alternatives, key=len, reverse=True)
-    found, rest = [], cell.strip(" ,;")
+    ends = rf"\s*(?:[,;{re.escape(separator)}]\s*|$)"
+    longest_first = [re.compile(f"({re.escape(name)}){ends}") for name in sorted(alternatives, key=len, reverse=True)]
+    found, rest = [], cell
     while rest:
-        known = next((name for name in longest_first if _begins(rest, name)), None)
+        known = next(filter(None, (name.match(rest) for name in longest_first)), None)
         if known is None:
-            first = rest.split(separator)[0]
+            first = rest.split(separator)[0].strip()
             raise BallotError(f"{place}: {first!r} is not an alternative{suggestion(first, alternatives)}")
-        found.append(known)
-        rest = rest[len(known) :].strip(" ,;")
+        found.append(known.group(1))
+        rest = rest[known.end() :]
     return tuple(found)
-
-
-def _begins(text: str, name: str) -> bool:
-    return text.startswith(name) and (len(text) == len(name) or text[len(name)] in " ,;")

@@ -20,40 +20,71 @@ def read_tasks(source: Source, reading: Reading) -> Collector:
     tasks = records(read_json(source), source)
     question = reading.question or only_question(tasks, source)
     found = Collector(source, reading)
+    emails = _emails(tasks)
     for position, task in enumerate(tasks, start=1):
         instance = task.get("id", position)
         for annotation in task.get("annotations", task.get("completions", [])):
-            _annotation(found, instance, annotation, question)
-        for prediction in task.get("predictions", []):
-            voter = prediction.get("model_version") or "model"
-            found.add(voter, instance, _choices(prediction, question), f"task {instance}", "")
-            found.remark("a prediction was taken as the ballot of its model version")
+            _annotation(found, instance, annotation, question, emails)
+        _predictions(found, instance, task, question)
     return found
 
 
-def _annotation(found: Collector, instance: object, annotation: dict[str, Any], question: str) -> None:
+def _predictions(found: Collector, instance: object, task: dict[str, Any], question: str) -> None:
+    """Predictions that answer the question are ballots of their model; mere numbers of some are passed over."""
+    answers = [each for each in task.get("predictions") or [] if isinstance(each, dict) and _regions(each, question)]
+    for position, prediction in enumerate(answers, start=1):
+        model = prediction.get("model_version") or (f"model {position}" if len(answers) > 1 else "model")
+        found.add(model, instance, _choices(prediction, question), f"task {instance}", "")
+        found.remark("a prediction was taken as the ballot of its model version")
+
+
+def _annotation(
+    found: Collector, instance: object, annotation: dict[str, Any], question: str, emails: dict[object, str]
+) -> None:
     place = f"task {instance}, annotation {annotation.get('id', '?')}"
     if annotation.get("was_cancelled"):
         found.remark("a cancelled annotation was taken as no ballot")
         return
     ticks = _choices(annotation, question)
     if annotation.get("ground_truth"):
-        found.gold[str(instance)] = ticks
+        found.add_gold(instance, ticks, place)
         return
-    who = annotation.get("completed_by")
-    voter = who.get("email", who.get("id")) if isinstance(who, dict) else who
+    voter = _who(annotation.get("completed_by"), emails)
     if voter is None:
         raise FileError(f"{found.source}, {place}: it does not say who made it (completed_by)")
     found.add(voter, instance, ticks, place, annotation.get("updated_at") or annotation.get("created_at"))
 
 
-def _choices(annotation: dict[str, Any], question: str) -> tuple[str, ...]:
-    return tuple(
-        choice
-        for region in annotation.get("result", [])
+def _who(annotator: object, emails: dict[object, str]) -> object:
+    """The e-mail address of an annotator if any record gives it, else the number."""
+    if isinstance(annotator, dict):
+        return annotator.get("email") or emails.get(annotator.get("id"), annotator.get("id"))
+    return emails.get(annotator, annotator)
+
+
+def _emails(tasks: list[dict[str, Any]]) -> dict[object, str]:
+    people = [
+        annotation.get("completed_by")
+        for task in tasks
+        for annotation in task.get("annotations", task.get("completions", []))
+    ]
+    return {who["id"]: who["email"] for who in people if isinstance(who, dict) and who.get("id") and who.get("email")}
+
+
+def _regions(annotation: dict[str, Any], question: str) -> list[dict[str, Any]]:
+    return [
+        region
+        for region in annotation.get("result") or []
         if region.get("from_name") == question and region.get("type") == "choices"
-        for choice in region.get("value", {}).get("choices", [])
-    )
+    ]
+
+
+def _choices(annotation: dict[str, Any], question: str) -> tuple[str, ...]:
+    found: list[str] = []
+    for region in _regions(annotation, question):
+        choices = region.get("value", {}).get("choices", [])
+        found += [choices] if isinstance(choices, str) else choices
+    return tuple(found)
 
 
 def only_question(tasks: list[dict[str, Any]], source: Source) -> str:
@@ -62,7 +93,7 @@ def only_question(tasks: list[dict[str, Any]], source: Source) -> str:
         region.get("from_name")
         for task in tasks
         for annotation in task.get("annotations", task.get("completions", []))
-        for region in annotation.get("result", [])
+        for region in annotation.get("result") or []
         if region.get("type") == "choices"
     )
     if len(asked) != 1:
@@ -84,7 +115,7 @@ def read_min(source: Source, reading: Reading) -> Collector:
             continue
         answer = row.get(question)
         ticks = answer.get("choices", []) if isinstance(answer, dict) else [] if answer is None else [answer]
-        voter = row["annotator"]["email"] if isinstance(row["annotator"], dict) else row["annotator"]
+        voter = _who(row["annotator"], {})
         stamp = row.get("updated_at") or row.get("created_at")
         found.add(voter, row.get("id", position), ticks, f"record {position}", stamp)
     return found

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
+from epivote.data.frames import VOTER_COLUMNS
 from epivote.errors import FileError
 from epivote.formats.export import Collector, Reading
 from epivote.formats.source import Source, lines_of
 
 MARKS = {"0", "1"}
 MISSING = {"?", "-", "na", "nan", "."}
+ABOVE_VOTERS = (*VOTER_COLUMNS, "name", "respondent", "")
 
 
 def read_matrix(source: Source, reading: Reading) -> Collector:
@@ -19,7 +21,7 @@ def read_matrix(source: Source, reading: Reading) -> Collector:
     instance. Cells are separated by tabs, commas, semicolons or blanks.
     """
     found = Collector(source, reading)
-    names: list[str] = list(reading.alternatives or ())
+    names, voters_named = list(reading.alternatives or ()), False
     title, block, row = "", 1, 0
     for number, line in lines_of(source):
         cells = cells_of(line)
@@ -27,28 +29,42 @@ def read_matrix(source: Source, reading: Reading) -> Collector:
             title = line[1:].strip()
         elif not cells:
             block, row, title = (block + 1, 0, "") if row else (block, row, title)
-        elif not is_marks(cells) and not is_marks(cells[1:]):
-            if row or block > 1:
-                raise FileError(f"{source}, line {number}: {line.strip()[:40]!r} must be 0 and 1, after a name at most")
-            names = cells
+        elif not (row or block > 1) and is_header(cells):
+            voters_named = cells[0].lower() in ABOVE_VOTERS
+            names = cells[1:] if voters_named else cells
         else:
             row += 1
-            voter, marks = (f"voter {row}", cells) if is_marks(cells) else (cells[0], cells[1:])
-            names = _fitting(names, marks, voter != f"voter {row}")
+            named = voters_named or not is_marks(cells)
+            voter, marks = (cells[0], cells[1:]) if named else (f"voter {row}", cells)
+            if not is_marks(marks):
+                raise FileError(f"{source}, line {number}: {line.strip()[:40]!r} must be 0 and 1, after a name at most")
+            names = _fitting(names, marks, named=named)
             if len(names) != len(marks):
                 raise FileError(
-                    f"{source}, line {number}: {len(marks)} marks where {len(names)} alternatives are known"
+                    f"{source}, line {number}: {len(marks)} marks where {len(names)} alternatives are known; "
+                    "give every line the same number"
                 )
             _add(found, voter, title or f"instance {block}", names, marks, number)
     found.alternatives = dict.fromkeys(names)
     return found
 
 
+def looks_like_matrix(source: Source) -> bool:
+    """Whether the first two lines that are no titles hold 0 and 1, after names at most."""
+    text = source.start(1 << 16).decode("utf-8-sig", errors="replace")
+    lines = [cells_of(line) for line in text.splitlines() if line.strip() and not line.startswith("#")][:2]
+    if not lines:
+        return False
+    if is_marks(lines[0]):
+        return True
+    return is_header(lines[0]) and len(lines) > 1 and (is_marks(lines[1]) or is_marks(lines[1][1:]))
+
+
 def cells_of(line: str) -> list[str]:
     """The cells of a line; blanks separate them where nothing else does."""
-    text = line.strip()
+    text = line.strip("\r\n ")
     parts = re.split(r"[\t,;]", text) if re.search(r"[\t,;]", text) else text.split()
-    return [part.strip().strip('"') for part in parts] if text else []
+    return [part.strip().strip('"') for part in parts] if text.strip() else []
 
 
 def is_marks(cells: list[str]) -> bool:
@@ -56,11 +72,16 @@ def is_marks(cells: list[str]) -> bool:
     return bool(cells) and all(cell.lower() in MARKS | MISSING for cell in cells)
 
 
-def _fitting(names: list[str], marks: list[str], named_voter: bool) -> list[str]:
+def is_header(cells: list[str]) -> bool:
+    """Whether no cell after the first is 0 or 1: names, then."""
+    return not any(cell in MARKS for cell in cells)
+
+
+def _fitting(names: list[str], marks: list[str], *, named: bool) -> list[str]:
     """Names for all marks: those of the header, without the one above the voters."""
     if not names:
         return [f"a{j}" for j in range(1, len(marks) + 1)]
-    return names[1:] if named_voter and len(names) == len(marks) + 1 else names
+    return names[1:] if named and len(names) == len(marks) + 1 else names
 
 
 def _add(found: Collector, voter: str, instance: str, names: list[str], marks: list[str], number: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 from epivote.data.names import listing
 from epivote.errors import ColumnError, FileError
@@ -25,8 +26,8 @@ def read_mturk(source: Source, reading: Reading) -> Collector:
     status = (
         table.column(("AssignmentStatus",)).to_list() if "AssignmentStatus" in table.columns else [None] * len(items)
     )
-    ticks = _reader(table, reading.question)
     found = Collector(source, reading)
+    ticks = _reader(table, found)
     for row, (worker, item) in enumerate(zip(workers, items, strict=True)):
         if status[row] == "Rejected":
             found.remark("a rejected assignment was taken as no ballot")
@@ -35,52 +36,78 @@ def read_mturk(source: Source, reading: Reading) -> Collector:
     return found
 
 
-def _reader(table: TextTable, question: str | None) -> Ticks:
+def _reader(table: TextTable, found: Collector) -> Ticks:
+    question = found.reading.question
     answers = [name for name in table.columns if name.startswith("Answer.")]
     if "Answer.taskAnswers" in answers:
-        return _crowd_form(table, question)
+        return _crowd_form(table, found)
     boxes = [name for name in answers if name.endswith(".on")]
-    if boxes and (question is None or all(name.startswith(f"Answer.{question}.") for name in boxes)):
-        return _boxes(table, boxes, question)
+    if boxes and (question is None or any(name.startswith(f"Answer.{question}.") for name in boxes)):
+        return _boxes(table, boxes, found)
     lists = [name for name in answers if name.endswith(".labels")]
     wanted = [f"Answer.{question}.labels", f"Answer.{question}"] if question else lists or answers
     present = [name for name in wanted if name in answers]
     if len(present) != 1:
-        raise ColumnError(
-            f"{table.source}: which answer to read? Name it with --question; there are {listing(answers)}"
-        )
+        raise which_answer(table, answers)
     cells = table.column((present[0],)).to_list()
     if present[0].endswith(".labels"):
-        return lambda row: tuple(map(str, _json(table, row, cells[row] or "[]")))
-    return lambda row: tuple(part for part in (cells[row] or "").split("|") if part)
+        return lambda row: _list(table, row, cells[row] or "[]")
+    separator = found.reading.separator or "|"
+    return lambda row: tuple(part for part in (cells[row] or "").split(separator) if part)
 
 
-def _boxes(table: TextTable, boxes: list[str], question: str | None) -> Ticks:
+def _boxes(table: TextTable, boxes: list[str], found: Collector) -> Ticks:
+    """One column per box, `Answer.option.on` or `Answer.question.option.on`."""
+    question = found.reading.question
+    asked = {name.split(".")[1] for name in boxes}
+    if question is None and len(asked) > 1 and all(name.count(".") > 2 for name in boxes):
+        raise which_answer(table, sorted(asked))
     start = f"Answer.{question}." if question else "Answer."
-    columns = {name[len(start) : -len(".on")]: table.column((name,)).to_list() for name in boxes}
+    columns = {
+        name[len(start) : -len(".on")]: table.column((name,)).to_list() for name in boxes if name.startswith(start)
+    }
+    found.alternatives.update(dict.fromkeys(columns))
     return lambda row: tuple(option for option, cells in columns.items() if (cells[row] or "").lower() == "true")
 
 
-def _crowd_form(table: TextTable, question: str | None) -> Ticks:
+def _crowd_form(table: TextTable, found: Collector) -> Ticks:
+    """The crowd form's JSON: one object per row, the question's field an object of options."""
     cells = table.column(("Answer.taskAnswers",)).to_list()
-
-    def ticks(row: int) -> tuple[str, ...]:
-        answers = _json(table, row, cells[row] or "[{}]")
-        form = answers[0] if isinstance(answers, list) and answers and isinstance(answers[0], dict) else {}
-        fields = [question] if question else [name for name, value in form.items() if isinstance(value, dict)]
+    forms = [_form(table, row, cell or "[{}]") for row, cell in enumerate(cells)]
+    fields = {name for form in forms for name, value in form.items() if isinstance(value, dict)}
+    question = found.reading.question
+    if question is None:
         if len(fields) > 1:
-            raise ColumnError(
-                f"{table.source}: which answer to read? Name it with --question; there are {listing(fields)}"
-            )
-        boxes = form.get(fields[0], {}) if fields else {}
-        return tuple(option for option, ticked in boxes.items() if ticked is True)
+            raise which_answer(table, sorted(fields))
+        question = next(iter(fields), "")
+    answers = [form.get(question) for form in forms]
+    boxes: list[dict[str, Any]] = [answer if isinstance(answer, dict) else {} for answer in answers]
+    found.alternatives.update(dict.fromkeys(option for row in boxes for option in row))
+    return lambda row: tuple(option for option, ticked in boxes[row].items() if ticked is True)
 
-    return ticks
+
+def which_answer(table: TextTable, answers: list[str]) -> ColumnError:
+    """The error where a file answers several questions."""
+    return ColumnError(f"{table.source}: which answer to read? Name it with --question; there are {listing(answers)}")
 
 
-def _json(table: TextTable, row: int, text: str) -> list[object]:
+def _form(table: TextTable, row: int, text: str) -> dict[str, Any]:
+    answers = _json(table, row, text)
+    return answers[0] if isinstance(answers, list) and answers and isinstance(answers[0], dict) else {}
+
+
+def _list(table: TextTable, row: int, text: str) -> tuple[str, ...]:
+    found = _json(table, row, text)
+    if not isinstance(found, list):
+        found = [found] if isinstance(found, str) else None
+    if found is None:
+        raise FileError(f"{table.place(row)}: {text[:60]!r} is no list of labels; export the batch again")
+    return tuple(found)
+
+
+def _json(table: TextTable, row: int, text: str) -> Any:
     try:
-        found: list[object] = json.loads(text)
-    except ValueError:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
         raise FileError(f"{table.place(row)}: {text[:60]!r} is not JSON; export the batch again") from None
     return found

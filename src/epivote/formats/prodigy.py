@@ -15,14 +15,14 @@ def read_prodigy(source: Source, reading: Reading) -> Collector:
         voter = record.get("_annotator_id") or record.get("_session_id") or source.stem
         if instance is None:
             raise FileError(f"{source}, line {number}: there is neither _input_hash nor _task_hash to tell the item by")
-        options = tuple(str(option.get("id")) for option in record.get("options", []))
+        options = found.names([option.get("id") for option in record.get("options") or []], f"line {number}")
         known = found.menu.get(str(instance), ())
         found.menu[str(instance)] = tuple(dict.fromkeys((*known, *options)))
         answer = record.get("answer", "accept")
         if answer != "accept":
             found.remark(f"an answer {answer!r} was taken as no ballot")
             continue
-        found.add(voter, instance, record.get("accept", []), f"line {number}", record.get("_timestamp"))
+        found.add(voter, instance, record.get("accept") or [], f"line {number}", record.get("_timestamp"))
     answered = {instance for _, instance in found.ballots}
     found.menu = {instance: menu for instance, menu in found.menu.items() if instance in answered and menu}
     if set(found.menu) != answered:

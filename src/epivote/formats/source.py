@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import re
 import shutil
 import sys
 import tempfile
@@ -21,7 +22,7 @@ from typing import IO
 from epivote.errors import FileError
 
 STANDARD_INPUT = "-"
-GZIP, ZIP, PARQUET = b"\x1f\x8b", b"PK\x03\x04", b"PAR1"
+GZIP, ZIP, PARQUET = b"\x1f\x8b", b"PK", b"PAR1"
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -36,7 +37,10 @@ class Source:
     @property
     def stem(self) -> str:
         """The name without folders and endings."""
-        return Path(self.name).name.removesuffix(".gz").removesuffix(self.suffix) or self.name
+        name = Path(self.name).name
+        for ending in (".gz", self.suffix):
+            name = name[: -len(ending)] if ending and name.lower().endswith(ending) else name
+        return name or self.name
 
     def __str__(self) -> str:
         """As the user knows it."""
@@ -78,12 +82,20 @@ def open_source(given: str | Path) -> Iterator[Source]:
             raise FileError(f"{name} is compressed but damaged; copy it again") from None
         except OSError as error:
             raise FileError(f"cannot read {name}: {error.strerror or error}") from None
-        yield Source(name, plain, _suffix(path))
+        yield Source(name, plain, _suffix(path, plain))
 
 
-def _suffix(path: Path) -> str:
+def _suffix(path: Path, plain: Path) -> str:
+    """The ending of the name; JSON is told from its first letter, whatever it is called."""
     name = path.name.lower().removesuffix(".gz")
-    return ".abc.yaml" if name.endswith(".abc.yaml") else Path(name).suffix
+    ending = ".abc.yaml" if name.endswith(".abc.yaml") else Path(name).suffix
+    if plain.is_dir() or ending in (".csv", ".tsv", ".abc.yaml", ".jsonl", ".ndjson"):
+        return ending
+    with plain.open("rb") as file:
+        begins = file.read(4096).removeprefix(codecs.BOM_UTF8).lstrip()
+    if begins.startswith(b"{"):
+        return ".jsonl"
+    return ".json" if re.match(rb"\[\s*[{\]]", begins) else ending
 
 
 def _plain(path: Path, name: str, folder: Path) -> Path:
@@ -103,7 +115,17 @@ def _plain(path: Path, name: str, folder: Path) -> Path:
             begins = file.read(2)
     if begins in UTF_16:
         path = _transcode(path, name, folder / "text")
-    return path
+    return _with_line_ends(path, folder / "lines")
+
+
+def _with_line_ends(path: Path, target: Path) -> Path:
+    """The same file; lines that end as on old Macintoshes end as everywhere else."""
+    with path.open("rb") as file:
+        begins = file.read(1 << 16)
+    if b"\r" not in begins or b"\n" in begins or begins.startswith((ZIP, PARQUET)):
+        return path
+    target.write_bytes(path.read_bytes().replace(b"\r", b"\n"))
+    return target
 
 
 def _copy(file: IO[bytes] | gzip.GzipFile, target: Path) -> Path:

@@ -6,12 +6,13 @@ They may be CSV, TSV, Parquet, JSON or JSONL; only the columns that are needed a
 from __future__ import annotations
 
 import ast
+import io
 import json
 import time
+import tokenize
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, TypeVar
 
 import narwhals as nw
@@ -21,7 +22,8 @@ from epivote.data.frames import INSTANCE_COLUMNS, LIST_COLUMNS, TICK_COLUMNS, VO
 from epivote.data.names import Place, listing, suggestion
 from epivote.data.rows import Split, at
 from epivote.errors import BallotError, ColumnError, FileError
-from epivote.formats.export import Export, Reading, read_json, read_json_lines, records
+from epivote.formats.export import Export, Reading, as_name, read_json, read_json_lines, records
+from epivote.formats.forms import matches
 from epivote.formats.source import PARQUET, Source
 from epivote.formats.text_table import TextTable
 
@@ -32,7 +34,12 @@ T = TypeVar("T")
 
 def read_lists(source: Source, reading: Reading) -> Export:
     """A row per ballot; ticks joined by `|` (or as `separator` says) or, in JSON and Parquet, a list."""
-    return _read(source, reading, "lists", (reading.ticks, LIST_COLUMNS), at(reading.separator or SEPARATOR))
+    found = _read(source, reading, "lists", (reading.ticks, LIST_COLUMNS), at(reading.separator or SEPARATOR))
+    lists = [name for name in found.ballots.alternatives if name[0] in "[({" and name[-1] in "])}"]
+    if lists:
+        note = f"alternative {lists[0]!r} looks like a list; --format crowd-kit reads lists within cells"
+        return replace(found, notes=(note,))
+    return found
 
 
 def read_crowd_kit(source: Source, reading: Reading) -> Export:
@@ -57,7 +64,7 @@ def read_indicators(source: Source, reading: Reading) -> Export:
     columns = columns_of(source)
     keys = [_find(source, columns, reading.voter, VOTER_COLUMNS, "voter")]
     keys.append(_find(source, columns, reading.instances, INSTANCE_COLUMNS, "instances"))
-    marks = [name for name in columns if name not in keys and fnmatchcase(name, reading.ticks or "*")]
+    marks = [name for name in columns if name not in keys and (reading.ticks is None or matches(name, reading.ticks))]
     if not marks:
         raise ColumnError(f"{source}: no 0/1 column is left besides {listing(keys)}; check --ticks")
     return _ballots(source, reading, "indicators", keys, marks, at(SEPARATOR))
@@ -93,15 +100,16 @@ def _ballots(
         blank=reading.blank,
         duplicates=reading.duplicates,
     )
-    return Export(ballots, encode_seconds=time.perf_counter() - begin)
+    inferred = reading.alternatives is None and reading.menu is None and layout != "indicators"
+    return Export(ballots, inferred=inferred, encode_seconds=time.perf_counter() - begin)
 
 
 def columns_of(source: Source) -> list[str]:
-    """The names of a table's columns, without reading the rest."""
-    if source.start(4) == PARQUET:
+    """The names of a table's columns, without reading the rest where that is possible."""
+    if source.start(len(PARQUET)) == PARQUET:
         return _parquet(source, lambda scan: scan.collect_schema().names())
     if source.suffix in JSON_LINES:
-        return list(next(read_json_lines(source), (0, {}))[1])
+        return list(dict.fromkeys(name for _, row in read_json_lines(source) for name in row))
     if source.suffix == ".json":
         return list(dict.fromkeys(name for row in records(read_json(source), source) for name in row))
     return TextTable(source).columns
@@ -109,7 +117,7 @@ def columns_of(source: Source) -> list[str]:
 
 def open_table(source: Source, names: Sequence[str]) -> Table:
     """Some columns of a table, whose rows know their places."""
-    if source.start(4) == PARQUET:
+    if source.start(len(PARQUET)) == PARQUET:
         frame = _parquet(source, lambda scan: scan.select(names).collect())
         return Table(nw.from_native(frame), lambda row: f"{source}, row {row + 1}")
     if source.suffix in JSON_LINES:
@@ -129,10 +137,24 @@ def _parquet(source: Source, what: Callable[[pl.LazyFrame], T]) -> T:
 
 
 def _json_lines(source: Source, names: Sequence[str]) -> pl.DataFrame:
+    """Read by Polars where all records have the same types; else one by one, so that nothing is taken for another."""
     try:
-        return pl.scan_ndjson(source.path, infer_schema_length=None).select(names).collect()
-    except pl.exceptions.PolarsError:  # odd records: one by one, so that the error names the line
-        return _frame([record for _, record in read_json_lines(source)], names, lambda row: _line(source, row))
+        frame = pl.scan_ndjson(source.path, infer_schema_length=None).select(names).collect()
+    except pl.exceptions.PolarsError:
+        frame = None
+    if frame is not None and all(_is_plain(frame[name]) for name in names):
+        return frame
+    return _frame([record for _, record in read_json_lines(source)], names, lambda row: _line(source, row))
+
+
+def _is_plain(column: pl.Series) -> bool:
+    """Whether a column holds what the file holds: texts, whole numbers, or lists of these."""
+    inner = column.dtype.inner if isinstance(column.dtype, pl.List) else column.dtype
+    if inner == pl.String:
+        texts = column.explode(empty_as_null=False) if isinstance(column.dtype, pl.List) else column
+        odd = texts.str.starts_with("[") | texts.str.starts_with("{") | texts.str.contains("\0", literal=True)
+        return not odd.any()
+    return isinstance(inner, pl.DataType) and inner.is_integer()
 
 
 def _line(source: Source, row: int) -> str:
@@ -145,25 +167,32 @@ def _frame(rows: list[dict[str, Any]], names: Sequence[str], place: Place) -> pl
     columns = {}
     for name in names:
         cells = [row.get(name) for row in rows]
-        kind = pl.List(pl.String) if any(isinstance(cell, list) for cell in cells) else pl.String
-        for row, cell in enumerate(cells):
-            if isinstance(cell, dict) or (kind != pl.String and not isinstance(cell, (list, type(None)))):
-                raise FileError(f"{place(row)}: {cell!r} in {name!r} is neither a name nor a list of names")
-        columns[name] = pl.Series(name, [_text(cell) for cell in cells], kind)
+        lists = any(isinstance(cell, list) for cell in cells)
+        texts = [_checked(cell, name, lists, place, row) for row, cell in enumerate(cells)]
+        columns[name] = pl.Series(name, texts, pl.List(pl.String) if lists else pl.String)
     return pl.DataFrame(columns)
 
 
-def _text(cell: Any) -> Any:
-    if isinstance(cell, list):
-        return [str(each) for each in cell]
-    return None if cell is None else str(cell)
+def _checked(cell: Any, column: str, lists: bool, place: Place, row: int) -> Any:
+    """A cell as a name or a list of names."""
+    if cell is None or (isinstance(cell, bool) and not lists):
+        return None if cell is None else str(int(cell))
+    if lists and not isinstance(cell, list):
+        raise FileError(f"{place(row)}: {cell!r} in {column!r} is no list where other records have one; make it a list")
+    found = [as_name(each) for each in cell] if isinstance(cell, list) else [as_name(cell)]
+    if None in found:
+        raise FileError(f"{place(row)}: {cell!r} in {column!r} is neither a name nor a list of names")
+    return found if lists else found[0]
 
 
 def _find(source: Source, columns: Sequence[str], given: str | None, usual: Sequence[str], option: str) -> str:
     """The column the user named, or the first of the usual names that is there."""
     for name in [given] if given is not None else usual:
-        if name in columns:
-            return name
+        alike = [column for column in columns if column == name] or [
+            column for column in columns if column.strip().casefold() == name.casefold()
+        ]
+        if alike:
+            return alike[0]
     wanted = given if given is not None else usual[0]
     others = f" (nor {', '.join(usual[1:])})" if given is None and len(usual) > 1 else ""
     raise ColumnError(
@@ -181,15 +210,24 @@ def _literal(separator: str) -> Split:
 
 
 def _parsed(cell: str, separator: str) -> list[str] | None:
-    """`["a", "b"]`, `['a', 'b']`, `('a',)`, `{'a'}` or `a|b`; None if brackets hold no list."""
+    """`["a", "b"]`, `['a', 'b']`, `['a' 'b']` (an array), `('a',)`, `{'a'}` or `a|b`; None if brackets hold no list."""
     text = cell.strip()
     if not (text[:1] in "[({" and text[-1:] in "])}"):
         return cell.split(separator)
-    for parse in (json.loads, ast.literal_eval):
+    for parse in (json.loads, _literal_list):
         try:
             found = parse(text)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
+        except (ValueError, SyntaxError, MemoryError, RecursionError, tokenize.TokenError):
             continue
         if isinstance(found, (list, tuple, set)):
-            return [str(each) for each in found]
+            names = [as_name(each) for each in found]
+            return None if None in names else names  # type: ignore[return-value]
     return None
+
+
+def _literal_list(text: str) -> Any:
+    """What Python understands, but texts without a comma between them are several, as numpy prints them."""
+    tokens = [token for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type != tokenize.NL]
+    if any(a.type == b.type == tokenize.STRING for a, b in pairwise(tokens)):
+        return [ast.literal_eval(token.string) for token in tokens if token.type == tokenize.STRING]
+    return ast.literal_eval(text)

@@ -12,9 +12,10 @@ import polars as pl
 
 from epivote.data.names import IntArray, listing, suggestion
 from epivote.errors import ColumnError, FileError
-from epivote.formats.source import Source, not_utf8
+from epivote.formats.source import PARQUET, Source, not_utf8
 
 SEPARATORS = (",", "\t", ";")
+csv.field_size_limit(2**31 - 1)
 NOTHING, ENDS = "\0nothing", "\0ends"
 
 
@@ -23,6 +24,8 @@ class TextTable:
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        if source.start(len(PARQUET)) == PARQUET:
+            raise FileError(f"{source} is Parquet, which this format cannot be; say what it is with --format")
         self.separator = _separator(source)
         self.columns = self._header()
         self._rows: IntArray = np.zeros(0, np.int64)  # which records are rows, once they were read
@@ -126,7 +129,6 @@ class TextTable:
         """Visit the records with the line each begins on."""
         try:
             with self.source.path.open(encoding="utf-8-sig", newline="") as file:
-                csv.field_size_limit(2**31 - 1)
                 reader = csv.reader(file, strict=True, delimiter=self.separator)
                 begins, seen = 1, 0
                 for cells in reader:
@@ -147,18 +149,24 @@ def _also(usual: Sequence[str]) -> str:
 
 
 def _separator(source: Source) -> str:
-    """Tab in a `.tsv` file, else what cuts the header into most cells."""
+    """Tab in a `.tsv` file, else what cuts the first lines into equally many cells, and most."""
     if source.suffix == ".tsv":
         return "\t"
-    header = header_of(source)
-    return max(SEPARATORS, key=lambda mark: _cells(header, mark))
+    text = source.start(1 << 16).decode("utf-8-sig", errors="replace")
+    return max(SEPARATORS, key=lambda mark: _cells(text, mark))
 
 
-def _cells(line: str, separator: str) -> int:
+def _cells(text: str, separator: str) -> tuple[bool, int]:
+    """Whether the first lines have equally many cells, more than one, and how many the first has."""
+    counts = []
     try:
-        return len(next(csv.reader([line], delimiter=separator), []))
+        for cells in csv.reader(io.StringIO(text), delimiter=separator):
+            counts += [len(cells)] if cells else []
+            if len(counts) == 20:
+                break
     except csv.Error:
-        return 0
+        pass
+    return bool(counts) and counts[0] > 1 and len(set(counts)) == 1, counts[0] if counts else 0
 
 
 def header_of(source: Source) -> str:

@@ -33,10 +33,12 @@ def read_toloka(source: Source, reading: Reading) -> Collector:
     )
     fields = _fields(table, "OUTPUT:", reading)
     ticks, golden = _reader(table, fields, reading), _golden(table, fields, reading)
+    if len(fields) > 1:
+        found.alternatives.update(dict.fromkeys(name.split(":", 1)[1] for name in fields))
     for row, (worker, item) in enumerate(zip(workers, items, strict=True)):
         right = golden(row)
         if right:
-            found.gold[str(item)] = right
+            found.add_gold(item, right, f"line {table.lines[row]}")
         if states[row] not in ANSWERED:
             found.remark(f"an assignment that is {states[row]} was taken as no ballot")
             continue
@@ -81,7 +83,7 @@ def _golden(table: TextTable, fields: list[str], reading: Reading) -> Ticks:
 def _ticks(cell: str, reading: Reading, table: TextTable, row: int) -> tuple[str, ...]:
     if cell.startswith("["):
         try:
-            return tuple(str(each) for each in json.loads(cell))
-        except (ValueError, TypeError):
+            return tuple(json.loads(cell))
+        except (ValueError, TypeError, RecursionError):
             raise FileError(f"{table.place(row)}: {cell[:60]!r} is not JSON; export the assignments again") from None
     return tuple(part.strip() for part in cell.split(reading.separator or ",") if part.strip())

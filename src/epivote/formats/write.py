@@ -36,9 +36,12 @@ def write_ballots(ballots: Ballots, path: PathLike, *, format: Output | None = N
     several go into a folder of that name.
     """
     path = Path(path)
-    kind = format or ("abcvoting" if path.name.endswith(ABC) else "preflib" if path.suffix == ".cat" else "ballots")
+    kind = output_of(path, format)
     if kind not in get_args(Output):
         raise FileError(f"{kind!r} cannot be written; choose one of {listing(get_args(Output))}")
+    endings = {"ballots": (".csv", ".tsv", ".parquet", *JSON_LINES), "crowd-kit": (".csv",)}.get(kind)
+    if endings is not None and path.suffix not in endings:
+        raise FileError(f"{path.name}: {kind} are written to names that end in {', '.join(endings)}")
     files: dict[Path, Write]
     if kind == "abcvoting" or kind == "preflib":
         files = election_files(ballots, path, kind)
@@ -52,6 +55,13 @@ def write_ballots(ballots: Ballots, path: PathLike, *, format: Output | None = N
         files = {path: _canonical(ballots, path)}
     write_files(files)
     return list(files)
+
+
+def output_of(path: Path, given: Output | None) -> Output:
+    """What a file is to hold: what was said, or what its name tells."""
+    if given is not None:
+        return given
+    return "abcvoting" if path.name.endswith(ABC) else "preflib" if path.suffix == ".cat" else "ballots"
 
 
 def write_truths(truths: Truths, path: PathLike) -> None:

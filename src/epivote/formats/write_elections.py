@@ -46,7 +46,11 @@ def _abcvoting(ballots: Ballots, instance: str) -> str:
     offered, cast = _numbered(ballots, instance)
     lines = [f"# candidate {c}: {json.dumps(name)}" for c, name in enumerate(offered)]
     lines += [f"# voter {position}: {json.dumps(voter)}" for position, (voter, _) in enumerate(cast)]
-    lines += [f"description: {json.dumps(instance)}", f"profile: {[ticks for _, ticks in cast]}"]
+    lines += [
+        f"# instance: {json.dumps(instance)}",
+        f"description: {json.dumps(instance)}",
+        f"profile: {[ticks for _, ticks in cast]}",
+    ]
     return "\n".join([*lines, f"num_cand: {len(offered)}"]) + "\n"
 
 
