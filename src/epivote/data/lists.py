@@ -57,11 +57,13 @@ class Lists(NamedTuple):
 
     def masks(self) -> IntArray:
         """Bit j of a list's number says whether it holds j; for values below 64."""
-        bits = np.left_shift(np.uint64(1), self.values.astype(np.uint64))
-        filled = self.start[:-1] < self.start[1:]
-        masks = np.zeros(len(filled), np.uint64)
-        if filled.any():
-            masks[filled] = np.bitwise_or.reduceat(bits, self.start[:-1][filled])
+        masks = np.zeros(len(self.start) - 1, np.uint64)
+        for begin in range(0, len(masks), ROWS_PER_CHUNK):
+            start = self.start[begin : begin + ROWS_PER_CHUNK + 1]
+            bits = np.left_shift(np.uint64(1), self.values[start[0] : start[-1]].astype(np.uint64))
+            filled = np.flatnonzero(start[:-1] < start[1:])
+            if len(filled):
+                masks[begin + filled] = np.bitwise_or.reduceat(bits, start[filled] - start[0])
         return masks
 
     def sorted_sets(self, limit: int) -> Lists:

@@ -129,9 +129,9 @@ def near_copies(ballots: Ballots, truths: Truths) -> dict[int, tuple[int, int, i
     from scipy.sparse import csr_array
 
     n = ballots.n_voters
-    ones = np.ones(ballots.n_ballots)
+    ones = np.ones(ballots.n_ballots, np.int32)
     same_kind = csr_array((ones, (ballots.ballot_voter, kinds)), (n, int(kinds.max()) + 1))
-    mistakes = csr_array((wrong.astype(float), (ballots.ballot_voter, kinds)), same_kind.shape)
+    mistakes = csr_array((wrong.astype(np.int32), (ballots.ballot_voter, kinds)), same_kind.shape)
     answered = csr_array((ones, (ballots.ballot_voter, ballots.ballot_instance)), (n, ballots.n_instances))
     by_kind, by_mistake, by_instance = (table.T.tocsr() for table in (same_kind, mistakes, answered))
     found: dict[int, tuple[int, int, int]] = {}
@@ -161,7 +161,7 @@ def _ballot_kinds(ballots: Ballots, truths: Truths) -> tuple[IntArray, BoolArray
     _, number = both.different(ballots.n_alternatives)
     right, cast = number[: ballots.n_instances], number[ballots.n_instances :]
     cells = ballots.ballot_instance * (int(number.max()) + 1) + cast
-    return np.unique(cells, return_inverse=True)[1], cast != right[ballots.ballot_instance]
+    return np.unique(cells, return_inverse=True)[1].astype(np.int32), cast != right[ballots.ballot_instance]
 
 
 def _beta_interval(successes: FloatArray, trials: FloatArray) -> tuple[FloatArray, FloatArray]:
