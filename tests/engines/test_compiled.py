@@ -13,7 +13,7 @@ from epivote import AMLE, EM, Parameters, SizeBounds, reference_crowd, simulate
 from epivote.engines import memory
 from epivote.estimate.task import Task
 from epivote.model import passes
-from epivote.model.kernels import weigh_row
+from epivote.model.kernels import weigh_margins, weigh_odds
 from epivote.model.posterior import log_partition_and_inclusion
 from strategies import elections
 
@@ -66,10 +66,17 @@ def test_one_row_is_weighed_alike_however_large_its_margins(margins, lower, more
     row = np.array(margins)
     expected_total, expected = log_partition_and_inclusion(row[None, :], lower, upper)
     top = lower if upper >= width else upper
-    found = np.empty(width)
-    total = weigh_row(row, lower, upper, np.empty(width), np.empty((width + 1, top + 1)), np.empty(top + 1), found)
+    found, room = np.empty(width), (np.empty((width + 1, top + 1)), np.empty(top + 1))
+    total = weigh_margins(row, lower, upper, *room, found)
     assert total == pytest.approx(expected_total[0], rel=1e-12, abs=1e-10)
     np.testing.assert_allclose(found, expected[0], rtol=1e-9, atol=1e-12)
+    if np.abs(row).max() < 700:
+        partition = weigh_odds(np.exp(row), lower, upper, *room, found)
+        if partition > 0:
+            assert np.log(partition) == pytest.approx(expected_total[0], rel=1e-12, abs=1e-10)
+            np.testing.assert_allclose(found, expected[0], rtol=1e-11, atol=1e-14)
+        else:
+            assert np.abs(row).sum() > 100, "plain numbers are given up only where margins are large"
 
 
 def crowd(alternatives, seed=3):

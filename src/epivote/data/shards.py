@@ -17,7 +17,7 @@ from epivote.data.bounds import SizeBounds
 from epivote.data.lists import Lists
 from epivote.data.names import IntArray, row_ranges
 
-CELLS_PER_SHARD = 1 << 20
+CELLS_PER_SHARD = 1 << 18
 
 
 @dataclass(frozen=True)

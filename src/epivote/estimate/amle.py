@@ -16,7 +16,7 @@ from epivote.data.parameters import Parameters, align_rates
 from epivote.errors import InputError, RateError
 from epivote.estimate import starts
 from epivote.estimate.base import RatedEstimator, rated_estimate
-from epivote.estimate.em import CLEARLY, EM
+from epivote.estimate.em import CLEARLY, EM, SAMPLE
 from epivote.estimate.history import History, believed
 from epivote.estimate.maximise import (
     PriorKind,
@@ -108,10 +108,21 @@ class AMLE(RatedEstimator):
         return self._turned(task, best, kind, known)
 
     def _turned(self, task: Task, best: Estimate, kind: PriorKind, known: PseudoCounts) -> Estimate:
-        """What a crowd that ticks wrong answers leads to, if that is far more likely; else the same estimate."""
+        """What a crowd that ticks wrong answers leads to, if that is far more likely; else the same estimate.
+
+        Of very many instances a sample is asked first.
+        """
         if isinstance(self.start, Parameters) or not starts.tick_too_much(task.ballots, task.bounds):
             return best
-        found = self._alternate(task, self._with_priors(starts.mirrored(task.ballots), task.ballots), kind, known)
+        turned = self._with_priors(starts.mirrored(task.ballots), task.ballots)
+        if task.ballots.n_instances > SAMPLE:
+            gold = {name: task.gold[name] for name in list(task.gold)[:SAMPLE]}
+            names = list(dict.fromkeys([*gold, *task.ballots.instances]))[:SAMPLE]
+            few = Task(task.ballots.select(instances=names), task.bounds, gold or None)
+            upright, mirrored = (self._alternate(few, start, kind, known) for start in (best.parameters, turned))
+            if mirrored.log_likelihoods[-1] <= upright.log_likelihoods[-1] + CLEARLY:
+                return best
+        found = self._alternate(task, turned, kind, known)
         return found if found.log_likelihoods[-1] > best.log_likelihoods[-1] + CLEARLY else best
 
     def _alternate(self, task: Task, parameters: Parameters, kind: PriorKind, known: PseudoCounts) -> Estimate:

@@ -14,7 +14,7 @@ from numba import njit
 
 TIE_SCALE = 1e9
 PLAIN_RANGE = 300.0
-LOG_2 = math.log(2)
+LARGEST = 1e130
 ONE = np.uint64(1)
 SHIFT = np.uint64(58)
 SEQUENCE = 0x03F79D71B4CB0A89
@@ -29,7 +29,6 @@ compiled: Any = njit(cache=True, nogil=True)
 @compiled
 def margins_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, prior, weights, thresholds, margins):
     """Log-odds of one row's cells: ticks in the order of the ballots, then the prior, then the threshold."""
-    width = len(margins)
     margins[:] = 0.0
     threshold = 0.0
     for b in range(ballot_start[row], ballot_start[row + 1]):
@@ -44,7 +43,7 @@ def margins_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, 
         else:
             for k in range(tick_start[b], tick_start[b + 1]):
                 margins[tick_column[k]] += weight
-    for c in range(width):
+    for c in range(len(margins)):
         margins[c] = (margins[c] + prior[c]) - threshold
 
 
@@ -116,56 +115,72 @@ def hard_pass(
 
 
 @compiled
-def weigh_row(margins, lower, upper, weights, later, counter, inclusion):
-    """Probability of every cell of one row to be right, and the logarithm of the sum over all allowed sets.
+def odds_of(
+    row, ballot_start, ballot_voter, masks, tick_start, tick_column, prior_odds, tick_odds, weights, thresholds, odds
+):
+    """Odds of one row's cells, by multiplication; false where a product might leave the range of numbers."""
+    threshold, spread = 0.0, 0.0
+    for b in range(ballot_start[row], ballot_start[row + 1]):
+        threshold += thresholds[ballot_voter[b]]
+        spread += abs(weights[ballot_voter[b]])
+    if spread + abs(threshold) > PLAIN_RANGE:
+        return False
+    factor = math.exp(-threshold)
+    for c in range(len(odds)):
+        odds[c] = prior_odds[c] * factor
+    for b in range(ballot_start[row], ballot_start[row + 1]):
+        times = tick_odds[ballot_voter[b]]
+        if len(masks):
+            mask = masks[b]
+            while mask:
+                odds[POSITION[((mask & (~mask + ONE)) * DE_BRUIJN) >> SHIFT]] *= times
+                mask &= mask - ONE
+        else:
+            for k in range(tick_start[b], tick_start[b + 1]):
+                odds[tick_column[k]] *= times
+    return True
+
+
+@compiled
+def weigh_odds(odds, lower, upper, later, counter, inclusion):
+    """Probability of every cell to be right, and the sum over all allowed sets; 0 where that leaves the safe range.
 
     A size counter runs over the cells; it stops counting at `lower` where no upper bound binds.
     """
-    width = len(margins)
+    width = len(odds)
     absorbing = upper >= width
     top = lower if absorbing else upper
-    if not fits_plain_numbers(margins, lower):
-        return weigh_row_in_logarithms(margins, lower, top, absorbing, later, counter, inclusion)
+    everything = 1.0
     for s in range(top + 1):
         later[width, s] = 1.0 if s >= lower else 0.0
     for c in range(width - 1, -1, -1):
-        weights[c] = math.exp(margins[c])
+        everything *= 1.0 + odds[c]
         for s in range(top):
-            later[c, s] = later[c + 1, s] + weights[c] * later[c + 1, s + 1]
-        later[c, top] = later[c + 1, top] * (1.0 + weights[c]) if absorbing else later[c + 1, top]
+            later[c, s] = later[c + 1, s] + odds[c] * later[c + 1, s + 1]
+        later[c, top] = later[c + 1, top] * (1.0 + odds[c]) if absorbing else later[c + 1, top]
     partition = later[0, 0]
+    if not (everything < LARGEST and partition > 1.0 / LARGEST):
+        return 0.0
     counter[:] = 0.0
     counter[0] = 1.0
     for c in range(width):
         inside = counter[top] * later[c + 1, top] if absorbing else 0.0
         for s in range(top):
             inside += counter[s] * later[c + 1, s + 1]
-        inclusion[c] = min(inside * weights[c] / partition, 1.0)
+        inclusion[c] = min(inside * odds[c] / partition, 1.0)
         if absorbing:
-            counter[top] *= 1.0 + weights[c]
+            counter[top] *= 1.0 + odds[c]
         for s in range(top, 0, -1):
-            counter[s] += counter[s - 1] * weights[c]
-    return math.log(partition)
+            counter[s] += counter[s - 1] * odds[c]
+    return partition
 
 
 @compiled
-def fits_plain_numbers(margins, lower):
-    """Whether the sum over all sets, and the lightest set that is needed, stay far from overflow and underflow."""
-    most, least = 0.0, 0.0
-    for margin in margins:
-        most += max(margin, 0.0) + LOG_2
-        least = min(least, margin)
-    if most >= PLAIN_RANGE:
-        return False
-    if least * lower > -PLAIN_RANGE:
-        return True
-    return np.minimum(np.sort(margins)[len(margins) - lower :], 0.0).sum() > -PLAIN_RANGE
-
-
-@compiled
-def weigh_row_in_logarithms(margins, lower, top, absorbing, later, counter, inclusion):
-    """The same, for margins of hundreds."""
+def weigh_margins(margins, lower, upper, later, counter, inclusion):
+    """The same in logarithms, for margins of hundreds; gives the logarithm of the sum."""
     width = len(margins)
+    absorbing = upper >= width
+    top = lower if absorbing else upper
     for s in range(top + 1):
         later[width, s] = 0.0 if s >= lower else -np.inf
     for c in range(width - 1, -1, -1):
@@ -204,6 +219,8 @@ def soft_pass(
     """Weigh every row's cells, those of `fixed` rows by their sets, count, and add up all log-partitions."""
     rows, width = sets.shape
     margins, odds, inclusion = np.empty(width), np.empty(width), np.empty(width)
+    tick_odds, all_prior_odds = np.exp(weights), np.exp(log_priors)
+    prior_odds = all_prior_odds.copy() if not len(offered) else np.empty(width)
     top = lower if upper >= width else upper
     later, counter = np.empty((width + 1, top + 1)), np.empty(top + 1)
     prior = log_priors.copy() if not len(offered) else np.empty(width)
@@ -212,13 +229,25 @@ def soft_pass(
         if len(offered):
             for c in range(width):
                 prior[c] = log_priors[offered[row, c]]
-        margins_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, prior, weights, thresholds, margins)
-        if fixed[row]:
-            for c in range(width):
-                inclusion[c] = sets[row, c]
-                total += margins[c] * sets[row, c]
+                prior_odds[c] = all_prior_odds[offered[row, c]]
+        partition = 0.0
+        if not fixed[row] and odds_of(
+            row, ballot_start, ballot_voter, masks, tick_start, tick_column, prior_odds, tick_odds, weights, thresholds,
+            odds,
+        ):  # fmt: skip
+            partition = weigh_odds(odds, lower, upper, later, counter, inclusion)
+        if partition > 0.0:
+            total += math.log(partition)
         else:
-            total += weigh_row(margins, lower, upper, odds, later, counter, inclusion)
+            margins_of(
+                row, ballot_start, ballot_voter, masks, tick_start, tick_column, prior, weights, thresholds, margins
+            )
+            if fixed[row]:
+                for c in range(width):
+                    inclusion[c] = sets[row, c]
+                    total += margins[c] * sets[row, c]
+            else:
+                total += weigh_margins(margins, lower, upper, later, counter, inclusion)
         size = 0.0
         for c in range(width):
             size += inclusion[c]
