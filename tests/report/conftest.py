@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from epivote import Ballots, read_ballots, read_truths
+from epivote import EM, Ballots, read_ballots, read_truths, write_report
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 ARGUMENTS = (
@@ -63,3 +63,9 @@ def browser():
         running = driver.chromium.launch(executable_path=found, args=list(ARGUMENTS))
         yield running
         running.close()
+
+
+@pytest.fixture(scope="session")
+def report(birds, birds_gold, tmp_path_factory):
+    fitted = EM((1, 2)).fit(birds)
+    return fitted, write_report(fitted, tmp_path_factory.mktemp("birds") / "birds report.html", gold=birds_gold)

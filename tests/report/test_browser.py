@@ -1,10 +1,7 @@
-"""The page in a real browser: scripts, keyboard, narrow screens, paper, and what must never happen."""
+"""The page in a real browser: tables, items, the map, and what must never happen."""
 
 import re
-import time
-from contextlib import contextmanager
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -21,41 +18,7 @@ from epivote import (
     simulate,
     write_report,
 )
-
-ITEMS, VOTERS = "#item-table", "#voter-table"
-FIND = "input[type=search]"
-
-
-@contextmanager
-def opened(browser, path, **options):
-    """The page, watched: no error, no dialog, no request but for the file itself."""
-    context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
-    page = context.new_page()
-    trouble = []
-    page.on("console", lambda message: trouble.append(f"{message.type}: {message.text}"))
-    page.on("pageerror", lambda error: trouble.append(str(error)))
-    page.on("dialog", lambda dialog: (trouble.append(f"dialog {dialog.message}"), dialog.dismiss()))
-    page.on("request", lambda request: request.url == path.as_uri() or trouble.append(request.url))
-    page.goto(path.as_uri())
-    yield page
-    context.close()
-    assert trouble == []
-
-
-def first_column(page, table) -> list[str]:
-    return page.locator(f"{table} tbody th[scope=row][role=rowheader]").all_text_contents()
-
-
-def open_item(page, name) -> None:
-    page.locator(f"{ITEMS} {FIND}").fill(name)
-    page.locator(f"{ITEMS} button.open").get_by_text(name, exact=True).click()
-
-
-@pytest.fixture(scope="module")
-def report(birds, birds_gold, tmp_path_factory):
-    fitted = EM((1, 2)).fit(birds)
-    return fitted, write_report(fitted, tmp_path_factory.mktemp("birds") / "birds report.html", gold=birds_gold)
-
+from watched import FIND, ITEMS, VOTERS, first_column, open_item, opened
 
 # Tables
 
@@ -294,138 +257,3 @@ def test_names_stay_text(browser, nasty, tmp_path):
             assert set(first_column(page, ITEMS)) == set(nasty.instances)
             assert set(page.locator("tr.detail .chip").all_text_contents()) == set(nasty.alternatives)
             assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-# Screens and paper
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 390, 768, 1280])
-def test_no_sideways_scrolling_in_light_or_dark(browser, report, width, scheme):
-    _, path = report
-    with opened(browser, path, viewport={"width": width, "height": 800}, color_scheme=scheme) as page:
-        open_item(page, "picture 6")
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        background = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        assert background == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 23, 27)")
-
-
-CONTRAST = """() => {
-  const channel = (v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
-  const parse = (text) => text.match(/[\\d.]+/g).map(Number);
-  const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
-  const behind = (e) => {
-    for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c.length < 4 || c[3] === 1) return c; }
-  };
-  const poor = [];
-  for (const e of document.querySelectorAll("body *:not(script):not(style):not(noscript)")) {
-    const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
-    if (!own || e.closest("svg, :disabled, .unseen, .skip, noscript")) continue;
-    const [one, other] = [light(parse(getComputedStyle(e).color)), light(behind(e))].sort((a, b) => b - a);
-    if ((one + 0.05) / (other + 0.05) < 4.5) poor.push(e.outerHTML.slice(0, 80));
-  }
-  return poor;
-}"""
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_can_be_read(browser, report, scheme):
-    _, path = report
-    with opened(browser, path, color_scheme=scheme) as page:
-        open_item(page, "picture 6")
-        assert page.evaluate(CONTRAST) == []
-
-
-def test_paper_gets_all_rows(browser, tmp_path):
-    crowd = reference_crowd(300, 40, 6, 2)
-    path = write_report(EM((1, 2)).fit(crowd.ballots), tmp_path / "r.html")
-    with opened(browser, path, color_scheme="dark") as page:
-        page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-        assert page.locator(f"{ITEMS} tbody tr").count() == 300
-        assert page.locator(f"{VOTERS} tbody tr").count() == 40
-        assert page.locator("details:not([open])").count() == 0
-        page.evaluate("window.dispatchEvent(new Event('afterprint'))")
-        assert page.locator(f"{ITEMS} tbody tr").count() == 25
-        assert page.locator("details[open]").count() == 0
-        paper = page.pdf(format="A4")
-        assert paper.startswith(b"%PDF")
-        assert len(re.findall(rb"/Type\s*/Page\b", paper)) >= 6, "the browser itself asks for all rows"
-        page.emulate_media(media="print")
-        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-
-
-# Those who do not see it
-
-
-def test_landmarks_headings_and_labels(browser, report):
-    _, path = report
-    with opened(browser, path) as page:
-        open_item(page, "picture 6")
-        for landmark in ("header", "nav", "main", "footer"):
-            assert page.locator(f"body {landmark}").count() == 1
-        assert page.locator("html").get_attribute("lang") == "en"
-        levels = [
-            int(tag[1])
-            for tag in page.evaluate("[...document.querySelectorAll('h1,h2,h3,h4,h5,h6')].map(e => e.tagName)")
-        ]
-        assert levels[0] == 1
-        assert levels.count(1) == 1
-        assert all(after <= before + 1 for before, after in pairwise(levels))
-        for section in page.locator("section").all():
-            assert page.locator(f"#{section.get_attribute('aria-labelledby')}").count() == 1
-        assert page.evaluate("[...document.querySelectorAll('table')].filter(t => !t.caption).length") == 0
-        assert page.evaluate("[...document.querySelectorAll('th')].filter(t => !t.scope).length") == 0
-        assert page.evaluate("[...document.querySelectorAll('input')].filter(i => !i.labels.length).length") == 0
-        assert page.evaluate("[...document.querySelectorAll('button')].filter(b => !b.textContent.trim()).length") == 0
-        assert (
-            page.evaluate("[...document.querySelectorAll('svg')].filter(s => !s.getAttribute('aria-label')).length")
-            == 0
-        )
-        assert (
-            page.evaluate(
-                "[...document.querySelectorAll('.scroller')].filter(s => s.tabIndex || !s.getAttribute('aria-label')).length"
-            )
-            == 0
-        )
-        ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
-        assert len(ids) == len(set(ids))
-        for link in page.locator("nav a").all():
-            assert page.locator(link.get_attribute("href")).count() == 1
-
-
-def test_the_first_tab_skips_the_navigation(browser, report):
-    _, path = report
-    with opened(browser, path) as page:
-        page.keyboard.press("Tab")
-        assert page.evaluate("document.activeElement.textContent") == "Skip to what was found"
-        assert page.evaluate("document.activeElement.getBoundingClientRect().left") >= 0, "it is seen while focused"
-        page.keyboard.press("Enter")
-        assert page.evaluate("location.hash") == "#found"
-        page.locator(f"{ITEMS} thead button").first.focus()
-        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") in ("solid", "auto")
-
-
-# Size
-
-
-def test_fifty_thousand_items_do_not_freeze_the_page(browser, tmp_path):
-    crowd = reference_crowd(50_000, 1_000, 20, 4)
-    fitted = MaximumLikelihood(crowd.parameters.hit_rates, crowd.parameters.false_alarm_rates, 0.15, bounds=(1, 4))
-    path = write_report(fitted.fit(crowd.ballots), tmp_path / "r.html")
-    assert path.stat().st_size < 8_000_000
-    started = time.monotonic()
-    with opened(browser, path) as page:
-        page.locator(f"{ITEMS} tbody tr").first.wait_for()
-        assert time.monotonic() - started < 10
-        assert page.locator("tr").count() < 200, "only one page of rows is in the document"
-        for act in (
-            lambda: page.locator(f"{ITEMS} {FIND}").fill("i777"),
-            lambda: page.locator(f"{ITEMS} thead button").first.click(),
-            lambda: page.locator(f"{ITEMS} thead button", has_text="Confidence").click(),
-        ):
-            started = time.monotonic()
-            act()
-            assert time.monotonic() - started < 5
-        assert page.locator(f"{ITEMS} [role=status]").inner_text() == "1 to 11 of 11 found of 50,000"
-        open_item(page, "i7770")
-        assert page.locator("tr.detail").count() == 1

@@ -143,17 +143,18 @@ class Ballots:
         instance wins. Column names default to voter/instance/alternatives and the words of neighbours
         (worker/task/label, annotator/item/class).
         """
-        from epivote.data.frames import from_frame
+        from epivote.data.frames import Table, eager_frame, from_table
+        from epivote.data.rows import at
 
-        return from_frame(
-            frame,
+        return from_table(
+            Table(eager_frame(frame)),
             layout=layout,
             voter=voter,
             instance=instance,
             approvals=approvals,
             alternatives=alternatives,
             menu=menu,
-            separator=separator,
+            split=at(separator),
             blank=blank,
             duplicates=duplicates,
         )

@@ -14,7 +14,7 @@ import polars as pl
 
 from epivote.data.ballots import Ballots, Duplicates, MenuLike
 from epivote.data.names import Place, as_names, listing, suggestion
-from epivote.data.rows import Rows, Split, at
+from epivote.data.rows import Rows, Split
 from epivote.errors import BallotError, ColumnError
 
 Layout = Literal["lists", "ticks", "indicators", "wide_instances", "wide_voters"]
@@ -24,38 +24,6 @@ VOTER_COLUMNS = ("voter", "worker", "annotator")
 INSTANCE_COLUMNS = ("instance", "task", "item")
 LIST_COLUMNS = ("alternatives", "labels", "label", "classes", "class")
 TICK_COLUMNS = ("alternative", "label", "class")
-
-
-def from_frame(
-    frame: Any,
-    *,
-    layout: Layout,
-    voter: str | None,
-    instance: str | None,
-    approvals: str | Iterable[str] | None,
-    alternatives: Iterable[str] | None,
-    menu: MenuLike | None,
-    separator: str,
-    blank: Blank | None,
-    duplicates: Duplicates,
-) -> Ballots:
-    """See `Ballots.from_frame`."""
-    if layout not in get_args(Layout):
-        raise BallotError(f"layout={layout!r} is not one of {listing(get_args(Layout))}")
-    if blank is not None and blank not in get_args(Blank):
-        raise BallotError(f"blank={blank!r} is not one of {listing(get_args(Blank))}")
-    return from_table(
-        Table(eager_frame(frame)),
-        layout=layout,
-        voter=voter,
-        instance=instance,
-        approvals=approvals,
-        alternatives=alternatives,
-        menu=menu,
-        split=at(separator),
-        blank=blank,
-        duplicates=duplicates,
-    )
 
 
 def from_table(
@@ -71,7 +39,11 @@ def from_table(
     blank: Blank | None,
     duplicates: Duplicates,
 ) -> Ballots:
-    """Ballots from a table whose rows know their places."""
+    """Ballots from a table whose rows know their places; see `Ballots.from_frame`."""
+    if layout not in get_args(Layout):
+        raise BallotError(f"layout={layout!r} is not one of {listing(get_args(Layout))}")
+    if blank is not None and blank not in get_args(Blank):
+        raise BallotError(f"blank={blank!r} is not one of {listing(get_args(Blank))}")
     if layout == "lists":
         rows = _one_column(table, voter, instance, _one(approvals), LIST_COLUMNS, split)
     elif layout == "ticks":
