@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epivote import AMLE, EM, Parameters, SizeBounds, reference_crowd, simulate
+from epivote import AMLE, EM, Ballots, Parameters, SizeBounds, reference_crowd, simulate
 from epivote.engines import memory
 from epivote.estimate.task import Task
 from epivote.model import passes
@@ -77,6 +77,20 @@ def test_one_row_is_weighed_alike_however_large_its_margins(margins, lower, more
             np.testing.assert_allclose(found, expected[0], rtol=1e-11, atol=1e-14)
         else:
             assert np.abs(row).sum() > 100, "plain numbers are given up only where margins are large"
+
+
+def test_products_that_would_vanish_on_the_way_are_added_in_logarithms():
+    n = 120
+    cast = np.zeros((1, n, 3))
+    cast[0, :, 0] = 1
+    rates = np.where(np.arange(n) < n // 2, 1e-4, 1 - 1e-4)
+    parameters = Parameters(rates, 1 - rates, np.array([0.5, 0.4, 0.3]))
+    task = Task(Ballots.from_array(cast), SizeBounds(1, 2))
+    for arrays, compiled in both(task):
+        (soft, total), (resoft, retotal) = arrays.soft(parameters), compiled.soft(parameters)
+        np.testing.assert_allclose(resoft.occurrences, soft.occurrences, rtol=1e-9)
+        assert resoft.occurrences[0] > 0.1, "a thousand against and a thousand for leave it open"
+        assert retotal == pytest.approx(total, rel=1e-9)
 
 
 def crowd(alternatives, seed=3):

@@ -121,9 +121,28 @@ def test_flags_name_who_is_worth_a_look():
     assert all(flags[f"v{i}"] == () for i in range(2, 10)), "good voters who agree because they are right are no copies"
 
 
-def test_a_crowd_turned_upside_down_is_said():
+def test_copies_are_found_in_every_block_of_voters(monkeypatch):
+    crowd = simulate(instances=60, voters=12, alternatives=5, bounds=(1, 2), seed=4)
+    ballots = {key: set(ticks) for key, ticks in crowd.ballots.items()}
+    ballots |= {("w", z): ballots["v12", z] for z in crowd.ballots.instances}
+    fitted = EM((1, 2)).fit(Ballots.from_mapping(ballots))
+    whole = {report.voter: report.flags for report in fitted.reliability()}
+    assert whole["w"][0].startswith("near-copy of v12")
+    monkeypatch.setattr("epivote.estimate.reliability.NUMBERS_PER_BLOCK", 40)
+    assert {report.voter: report.flags for report in fitted.reliability()} == whole
+
+
+@pytest.mark.parametrize("instances", [200, 1500])
+def test_a_crowd_turned_upside_down_is_said(instances):
     crowd = simulate(
-        instances=200, voters=8, alternatives=5, bounds=1, hit_rates=0.1, false_alarm_rates=0.7, priors=0.2, seed=1
+        instances=instances,
+        voters=8,
+        alternatives=5,
+        bounds=1,
+        hit_rates=0.1,
+        false_alarm_rates=0.7,
+        priors=0.2,
+        seed=1,
     )
     for kind in (EM, AMLE):
         with pytest.warns(CrowdWarning, match="the crowd seems to be upside down"):
