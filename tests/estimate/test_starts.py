@@ -85,3 +85,33 @@ def test_twenty_thousand_voters_need_no_square_matrix():
     assert len(distances) == 20_000
     assert np.isfinite(distances).all()
     assert grown < 20_000**2 * 8 / 4, "a matrix of all pairs would be 3.2 GB"
+
+
+@pytest.mark.parametrize(("instances", "voters"), [(60, 30), (900, 12), (40, 200)])
+def test_pairs_one_by_one_give_the_same_distances(instances, voters):
+    ballots = simulate(
+        instances=instances, voters=voters, alternatives=6, bounds=(1, 2), ballots_per_instance=4, seed=2
+    ).ballots
+    total, met = starts._by_products(ballots)
+    again, met_again = starts._by_pairs(ballots)
+    np.testing.assert_array_equal(met_again, met)
+    np.testing.assert_allclose(again, total, rtol=1e-12)
+
+
+def test_of_very_many_pairs_evenly_spaced_instances_make_the_start(monkeypatch):
+    crowd = simulate(
+        instances=4000, voters=20, alternatives=6, bounds=(1, 2), ballots_per_instance=5, spammers=0.3, seed=2
+    )
+    whole = starts._by_pairs(crowd.ballots)[0]
+    monkeypatch.setattr(starts, "MOST_PAIRS", 8000)
+    few = starts._by_pairs(crowd.ballots)[0]
+    assert not np.array_equal(few, whole)
+    assert np.corrcoef(few, whole)[0, 1] > 0.9
+
+
+def test_large_sparse_crowds_start_from_pairs(monkeypatch):
+    monkeypatch.setattr(starts, "DENSE_CELLS", 100)
+    ballots = simulate(instances=50, voters=9, alternatives=6, bounds=(1, 2), ballots_per_instance=4, seed=2).ballots
+    expected = starts.total_distances(ballots)
+    monkeypatch.setattr(starts, "FEW_BALLOTS", 0)
+    np.testing.assert_allclose(starts.total_distances(ballots), expected, rtol=1e-12)

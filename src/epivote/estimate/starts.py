@@ -8,10 +8,14 @@ import numpy as np
 
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
-from epivote.data.names import FloatArray
+from epivote.data.lists import Lists
+from epivote.data.names import FloatArray, sums
 
 DENSE_CELLS = 20_000_000
 NUMBERS_PER_BLOCK = 4_000_000
+WIDEST_MASK = 64
+FEW_BALLOTS = 50
+MOST_PAIRS = 4_000_000
 
 Rates = tuple[FloatArray, FloatArray]
 
@@ -66,8 +70,54 @@ def total_distances(ballots: Ballots) -> FloatArray:
     The distance of a pair is taken over all ticks on the instances that both answered: ticks of only one of them,
     divided by ticks of either. Two voters who share no instance say nothing about each other: such a pair counts as
     the voter's mean distance to those she does share instances with (and a voter who shares none gets the crowd's
-    mean). Pairs are worked through in blocks, so memory grows with the number of voters, not with its square.
+    mean). Memory grows with the number of voters and ballots, not with the square of either.
     """
+    n = ballots.n_voters
+    sparse = n * ballots.n_instances * (1 + ballots.n_alternatives) > DENSE_CELLS
+    total, met = _by_pairs(ballots) if sparse and _few_meet(ballots) else _by_products(ballots)
+    mean: FloatArray = np.divide(total, met, out=np.full(n, np.nan), where=met > 0)
+    mean[met == 0] = np.nanmean(mean) if np.any(met > 0) else 1.0
+    return mean * (n - 1)
+
+
+def _few_meet(ballots: Ballots) -> bool:
+    """Whether an instance has so few ballots, and so few alternatives, that its pairs are best taken one by one."""
+    return ballots.n_alternatives <= WIDEST_MASK and int(np.diff(ballots.ballot_start).max()) <= FEW_BALLOTS
+
+
+def _by_pairs(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
+    """Distances added up, and numbers of voters met, from all pairs of ballots on the same instance.
+
+    Of very many instances evenly spaced ones are enough for a start: as many as make four million pairs.
+    """
+    cast = np.diff(ballots.ballot_start)
+    step = -(-int((cast * (cast - 1) // 2).sum()) // MOST_PAIRS)
+    masks, sizes = Lists(ballots.approval_start, ballots.approved).masks(), ballots.ballot_sizes
+    pairs = []
+    taken = np.arange(0, ballots.n_instances, max(step, 1))
+    for count in np.unique(cast[taken]):
+        one, other = np.triu_indices(count, 1)
+        first = ballots.ballot_start[taken[cast[taken] == count]][:, None]
+        a, b = (first + one).ravel(), (first + other).ravel()
+        both = np.bitwise_count(masks[a] & masks[b]).astype(np.int64)
+        pairs.append((ballots.ballot_voter[a], ballots.ballot_voter[b], both, sizes[a] + sizes[b] - both))
+    voter, partner, both, either = (np.concatenate(column) for column in zip(*pairs, strict=True))
+    key = voter.astype(np.int64) * ballots.n_voters + partner
+    if ballots.n_voters**2 <= len(key):
+        number, key = key, np.arange(ballots.n_voters**2)
+        counted = np.bincount(number, minlength=len(key)) > 0
+        number, key = (np.cumsum(counted) - 1)[number], key[counted]
+    else:
+        key, number = np.unique(key, return_inverse=True)
+    both, either = (sums(number, column.astype(float), len(key)) for column in (both, either))
+    distance = 1 - np.divide(both, either, out=np.ones(len(key)), where=either > 0)
+    ends = np.concatenate(np.divmod(key, ballots.n_voters))
+    total = sums(ends, np.concatenate([distance, distance]), ballots.n_voters)
+    return total, np.bincount(ends, minlength=ballots.n_voters).astype(float)
+
+
+def _by_products(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
+    """The same from products of voters' incidences, in blocks of voters."""
     ticks, answered, sizes = _incidence(ballots)
     n = ballots.n_voters
     total, met = np.zeros(n), np.zeros(n)
@@ -81,9 +131,7 @@ def total_distances(ballots: Ballots) -> FloatArray:
         distance = 1 - np.divide(both, either, out=np.ones_like(both), where=either > 0)
         total[block] = np.where(shared, distance, 0).sum(axis=1)
         met[block] = shared.sum(axis=1)
-    mean: FloatArray = np.divide(total, met, out=np.full(n, np.nan), where=met > 0)
-    mean[met == 0] = np.nanmean(mean) if np.any(met > 0) else 1.0
-    return mean * (n - 1)
+    return total, met
 
 
 def _incidence(ballots: Ballots) -> tuple[Any, Any, Any]:
