@@ -1,4 +1,4 @@
-"""Imports only point down: cli > report > plan > formats | estimate | evaluate | simulate > model > data > errors."""
+"""Imports only point down: cli > report > plan > formats | estimate | evaluate | simulate > engines > model > data > errors."""
 
 import ast
 from pathlib import Path
