@@ -38,6 +38,7 @@ def ballots_of(found):
     [
         ("voter a b\n1 1 0\n0 0 1\n", {("1", "instance 1"): {"a"}, ("0", "instance 1"): {"b"}}),
         ("voter,a,b\nvoter 1,1,0\n", {("voter 1", "instance 1"): {"a"}}),
+        ("ann 1 0\nbo 0 0\n", {("ann", "instance 1"): {"a1"}, ("bo", "instance 1"): set()}),
     ],
 )
 def test_voters_of_a_matrix_may_have_any_name(write, text, ballots):

@@ -45,6 +45,18 @@ def test_one_semicolon_in_a_free_answer_does_not_change_the_separator(write):
     assert found.notes == ("cells were split at ','; --separator or --alternatives says otherwise",)
 
 
+@pytest.mark.parametrize("mark", [";", ", ", ","])
+def test_few_cells_are_enough_to_see_the_separator(write, mark):
+    text = f'Username,Q1,Q2\na,"Arsenal{mark}Chelsea",Milan\nb,,"Inter{mark}Milan"\n'
+    found = read_export(write("f.csv", text), format="forms")
+    assert set(found.ballots.alternatives) == {"Arsenal", "Chelsea", "Inter", "Milan"}
+
+
+def test_options_with_commas_between_semicolons(write):
+    text = 'Username,Q1,Q2\na,"Inter, Milan;PSG",PSG\nb,"Inter, Milan",PSG\n'
+    assert set(read_export(write("f.csv", text), format="forms").ballots.alternatives) == {"Inter, Milan", "PSG"}
+
+
 def test_cells_of_blanks_and_separators_are_blank_and_blank_gold_is_not_known(write):
     path = write("f.csv", 'Username,Q1,Q2\na, ,A\nb,";",A;B\nkey,A,\n')
     found = read_export(path, format="forms", gold_row="key")

@@ -42,8 +42,8 @@ def read_forms(source: Source, reading: Reading) -> Collector:
     """Every cell of a question is a ballot; a blank one is none unless `blank` says it is empty.
 
     `instances` is a pattern such as `Image*` for the question columns; `gold_row` names the respondent whose row holds
-    the right answers. Cells are split at what leaves fewest different ticks, `;` or a comma, unless `separator` says;
-    given `alternatives` are recognised whole, so that they may contain either.
+    the right answers. Cells are split at `;` or at commas, whichever gives ticks that come back, unless `separator`
+    says it; given `alternatives` are recognised whole, so that they may contain either.
     """
     table = TextTable(source)
     name = _respondent(table, reading.voter)
@@ -76,14 +76,15 @@ def read_forms(source: Source, reading: Reading) -> Collector:
 
 
 def _separator(cells: Iterable[str]) -> str:
-    """What leaves fewest different ticks; if both do, what more cells hold."""
+    """Of the marks that cells hold, the one that cuts them into ticks that come back most often."""
     filled = list(cells)
 
-    def different(mark: str) -> tuple[int, int]:
-        parts = {part.strip() for cell in filled for part in cell.split(mark)}
-        return len(parts), -sum(mark in cell for cell in filled)
+    def different(mark: str) -> float:
+        parts = [part.strip() for cell in filled for part in cell.split(mark)]
+        return len(set(parts)) / len(parts)
 
-    return min(SEPARATORS, key=different)
+    held = [mark for mark in SEPARATORS if any(mark in cell for cell in filled)]
+    return min(held, key=different) if held else ","
 
 
 def _respondent(table: TextTable, voter: str | None) -> str:

@@ -55,7 +55,7 @@ def looks_like_matrix(source: Source) -> bool:
     lines = [cells_of(line) for line in text.splitlines() if line.strip() and not line.startswith("#")][:2]
     if not lines:
         return False
-    if is_marks(lines[0]):
+    if is_marks(lines[0]) or (len(lines[0]) > 2 and is_marks(lines[0][1:])):
         return True
     return is_header(lines[0]) and len(lines) > 1 and (is_marks(lines[1]) or is_marks(lines[1][1:]))
 
