@@ -1,6 +1,9 @@
 """Matrices, elections, damaged files and writers that went wrong once, each with the way it showed."""
 
+import subprocess
+import sys
 import zipfile
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -9,17 +12,8 @@ from typer.testing import CliRunner
 from epivote import Ballots, EpivoteError, FileError, read_ballots, read_export, read_truths, write_ballots
 from epivote.cli import app
 
+CASES = Path(__file__).parent.parent / "cases"
 HEADER = "voter,instance,alternatives\n"
-
-
-@pytest.fixture
-def write(tmp_path):
-    def to_file(name, content):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return to_file
 
 
 def run(*arguments):
@@ -188,3 +182,29 @@ def test_every_written_file_is_said_with_its_folder(write, tmp_path):
 
 def test_a_seed_below_zero_is_wrong_usage(tmp_path):
     assert run("simulate", "--seed", -1, "--out", tmp_path).exit_code == 2
+
+
+def test_what_contradicts_itself_is_refused(write):
+    path = write("b.csv", HEADER + "v,q,a\nw,q,a\n")
+    both = run("aggregate", path, "--size", "1", "--json", "--out", "-")
+    assert (both.exit_code, both.stdout) == (1, "")
+    assert "--json and --out - both want standard output" in both.stderr
+    for use in ("score", "learn"):
+        assert f"--gold-use {use} needs gold sets" in run("aggregate", path, "--size", "1", "--gold-use", use).stderr
+
+
+def test_predictions_need_a_file(write):
+    source = (CASES / "label-studio.json").read_bytes()
+    told = CliRunner().invoke(app, ["aggregate", "-", "--size", "1", "--predictions", "p.json"], input=source)
+    assert told.exit_code == 1
+    assert "give a file instead of standard input" in told.stderr
+
+
+def test_a_reader_that_stops_early_is_no_error(write):
+    rows = "".join(f"v,q{z},a\n" for z in range(20_000))
+    path = write("b.csv", HEADER + rows)
+    command = f"{sys.executable} -m epivote aggregate {path} --size 1 --method majority --out - | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert done.stdout == "instance,alternatives,confidence\n"
+    assert "cannot write" not in done.stderr
+    assert "Traceback" not in done.stderr

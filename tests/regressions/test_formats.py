@@ -11,16 +11,6 @@ from epivote.cli import app
 HEADER = "voter,instance,alternatives\n"
 
 
-@pytest.fixture
-def write(tmp_path):
-    def to_file(name, content):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return to_file
-
-
 def run(*arguments):
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 

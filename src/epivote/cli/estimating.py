@@ -61,6 +61,8 @@ def aggregate(
     Example: epivote aggregate ballots.csv --size 1..2 --out result
     """
     with one_sentence_per_error():
+        if as_json and str(out) == STANDARD_INPUT:
+            raise InputError("--json and --out - both want standard output; choose one")
         clock = Clock()
         export = _read(ballots, reading, clock)
         if predictions is not None:
@@ -78,7 +80,7 @@ def aggregate(
             if out is not None and str(out) != STANDARD_INPUT:
                 files += write_estimate(estimate, out)
         if str(out) == STANDARD_INPUT:
-            truth_table(estimate).write_csv(sys.stdout.buffer)
+            sys.stdout.buffer.write(truth_table(estimate).write_csv().encode())
         elif as_json:
             show_aggregate.aggregate_json(told)
         else:
@@ -235,5 +237,7 @@ def _write_report(fitted: Fitted, path: Path, *, anonymize: bool, title: str | N
 
 
 def _check_predictions(export: Export, source: Path) -> None:
-    if export.format != "label-studio" or str(source) == STANDARD_INPUT:
+    if str(source) == STANDARD_INPUT:
+        raise InputError("--predictions reads the export a second time; give a file instead of standard input")
+    if export.format != "label-studio":
         raise InputError(f"--predictions needs a Label Studio JSON file; {source} was read as {export.format}")

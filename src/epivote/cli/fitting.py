@@ -15,7 +15,7 @@ from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
 from epivote.data.names import listing
 from epivote.data.truths import Truths
-from epivote.errors import CrowdWarning
+from epivote.errors import CrowdWarning, InputError
 from epivote.estimate.amle import AMLE
 from epivote.estimate.auto import suggest_method
 from epivote.estimate.base import Estimator
@@ -72,6 +72,8 @@ def fit(export: Export, source: Path, options: Fitting, status: Status) -> Fitte
         name, reason = suggest_method(ballots)
     bounds = SizeBounds.parse(options.size)
     estimator = RULES[name](bounds if options.sizes is None else read_sizes(options.sizes, bounds))
+    if right is None and options.gold_use != "auto":
+        raise InputError(f"--gold-use {options.gold_use} needs gold sets, but none are given and the file holds none")
     score_only = options.gold_use == "score" or (options.gold_use == "auto" and _all_known(right, ballots))
     gold, kept_aside = (None, right) if score_only else (right, None)
     interrupted = False

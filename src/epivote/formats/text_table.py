@@ -118,8 +118,9 @@ class TextTable:
                 n_columns = len(cells)
             if cells and len(cells) != n_columns:
                 mark = {",": "comma", "\t": "tab", ";": "semicolon"}[self.separator]
+                found = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
                 raise FileError(
-                    f"{self.source}, line {line}: {len(cells)} cells where the header has {n_columns}; "
+                    f"{self.source}, line {line}: {found} where the header has {n_columns}; "
                     f"quote a cell that contains a {mark}, and write a {mark} for every empty cell"
                 )
 
