@@ -98,15 +98,31 @@ def test_pairs_one_by_one_give_the_same_distances(instances, voters):
     np.testing.assert_allclose(again, total, rtol=1e-12)
 
 
-def test_of_very_many_pairs_evenly_spaced_instances_make_the_start(monkeypatch):
-    crowd = simulate(
+def test_of_very_many_pairs_a_part_chosen_by_name_makes_the_start(monkeypatch):
+    ballots = simulate(
         instances=4000, voters=20, alternatives=6, bounds=(1, 2), ballots_per_instance=5, spammers=0.3, seed=2
-    )
-    whole = starts._by_pairs(crowd.ballots)[0]
+    ).ballots
+    _, whole = starts.anna_karenina(ballots)
     monkeypatch.setattr(starts, "MOST_PAIRS", 8000)
-    few = starts._by_pairs(crowd.ballots)[0]
+    _, few = starts.anna_karenina(ballots)
     assert not np.array_equal(few, whole)
     assert np.corrcoef(few, whole)[0, 1] > 0.9
+    backwards = {(voter, instance): ticks for (voter, instance), ticks in reversed(list(ballots.items()))}
+    reordered = Ballots.from_mapping(backwards, alternatives=ballots.alternatives)
+    _, again = starts.anna_karenina(reordered)
+    by_name = dict(zip(reordered.voters, again, strict=True))
+    np.testing.assert_allclose([by_name[voter] for voter in ballots.voters], few, rtol=1e-12)
+
+
+def test_a_thinned_part_is_chosen_by_name_and_holds_what_is_wanted():
+    ballots = simulate(instances=500, voters=9, alternatives=4, bounds=(1, 2), seed=2).ballots
+    part = ballots.thinned(10, also=[ballots.instances[3], "no such instance"])
+    assert ballots.thinned(1) is ballots
+    assert ballots.instances[3] in part.instances
+    assert 20 < part.n_instances < 90
+    assert part == ballots.select(instances=part.instances)
+    fewer = ballots.select(instances=ballots.instances[250:]).thinned(10)
+    assert set(fewer.instances) == set(ballots.thinned(10).instances) & set(ballots.instances[250:])
 
 
 def test_large_sparse_crowds_start_from_pairs(monkeypatch):

@@ -9,7 +9,7 @@ from epivote.estimate.task import Task
 from epivote.model import priors as prior_steps
 from epivote.model.level import in_box, level_is_free
 from epivote.model.menu_priors import menu_objective
-from epivote.model.priors import prior_step, prior_sweep, published_sweep, shared_prior, solved_priors
+from epivote.model.priors import _coordinate, prior_step, prior_sweep, published_sweep, shared_prior, solved_priors
 from epivote.model.statistics import Group, Statistics
 from strategies import draw_truths, elections
 
@@ -183,3 +183,15 @@ def test_the_printed_formula_is_refused_where_it_is_not_defined():
     two_bounds = counted([1, 1], 2, 0, 1) + counted([1, 1], 2, 1, 2)
     with pytest.raises(InputError, match="prior_update='published' is defined for one pair of size bounds"):
         published_sweep(two_bounds, np.full(2, 0.5), FLOOR)
+
+
+@given(
+    st.tuples(st.floats(0.01, 1e5), st.floats(0.01, 1e5)),
+    st.tuples(st.floats(-14, 14), st.floats(-14, 14)),
+    st.floats(1e-6, 1 - 1e-6),
+)
+def test_two_groups_meet_the_occurrences_as_any_number_of_groups_does(counts, pulls, share):
+    occurrences = share * sum(counts)
+    theta = _coordinate(occurrences, np.array(counts), np.array(pulls), 0.0, -1e3, 1e3)
+    expected = sum(count / (1 + np.exp(-(theta + pull))) for count, pull in zip(counts, pulls, strict=True))
+    assert expected == pytest.approx(occurrences, rel=1e-9)

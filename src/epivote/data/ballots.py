@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -213,6 +214,16 @@ class Ballots:
             return frozen(np.full(self.n_instances, self.n_alternatives))
         return frozen(np.diff(self.menu.start))
 
+    @property
+    def most_ballots(self) -> int:
+        """Number of ballots on the instance that has most."""
+        return int(np.diff(self.ballot_start).max())
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs of ballots on the same instance there are."""
+        return pairs_in(np.diff(self.ballot_start))
+
     @cached_property
     def instance_index(self) -> dict[str, int]:
         """The number of every instance by its name."""
@@ -278,6 +289,15 @@ class Ballots:
             menu=menu,
         )
 
+    def thinned(self, step: int, also: Iterable[str] = ()) -> Ballots:
+        """About every `step`-th instance, chosen by name so that no order matters, and those named in `also`."""
+        if step <= 1:
+            return self
+        keys = np.fromiter(map(name_key, self.instances), np.uint32, self.n_instances)
+        wanted = {self.instances[z] for z in np.flatnonzero(keys % step == 0)}
+        wanted |= {name for name in also if name in self.instance_index}
+        return self.select(instances=wanted or self.instances[:1])
+
     def __eq__(self, other: object) -> bool:
         """Same names in the same order, same ballots, same menus."""
         if not isinstance(other, Ballots):
@@ -316,6 +336,16 @@ class Ballots:
         if str(name) not in self.instance_index:
             raise BallotError(f"{name!r} is not an instance{suggestion(name, self.instances)}")
         return self.instance_index[str(name)]
+
+
+def name_key(name: str) -> int:
+    """A number that is the same for the same name everywhere."""
+    return crc32(name.encode())
+
+
+def pairs_in(cast: IntArray) -> int:
+    """How many pairs can be made within groups of these sizes."""
+    return int((cast * (cast - 1) // 2).sum())
 
 
 def _starts(counts: IntArray) -> IntArray:

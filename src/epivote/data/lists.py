@@ -40,6 +40,19 @@ class Lists(NamedTuple):
             values[at] = self.values[row_ranges(self.start, chunk)]
         return Lists(found.start, values)
 
+    def part(self, begin: int, end: int) -> Lists:
+        """The lists from number `begin` to before number `end`."""
+        start = self.start[begin : end + 1]
+        return Lists(start - start[0], self.values[start[0] : start[-1]])
+
+    def lengths(self) -> IntArray:
+        """How many values every list has."""
+        return np.diff(self.start)
+
+    def lists(self) -> Lists:
+        """These lists."""
+        return self
+
     def different(self, limit: int) -> tuple[Lists, IntArray]:
         """The different lists, and which of them each list is.
 
@@ -76,3 +89,30 @@ class Lists(NamedTuple):
         cells = np.sort(row * limit + self.values)
         row, values = np.divmod(cells[np.concatenate([[True], cells[1:] != cells[:-1]])], limit)
         return Lists.of_pairs(row, smallest_integers(values, limit), len(self.start) - 1)
+
+
+class Masks(NamedTuple):
+    """Short lists of ascending numbers below 64, each as one number: bit j of `numbers[r]` says list r holds j."""
+
+    numbers: IntArray
+
+    def part(self, begin: int, end: int) -> Masks:
+        """The lists from number `begin` to before number `end`."""
+        return Masks(self.numbers[begin:end])
+
+    def rows(self, numbers: IntArray) -> Masks:
+        """The lists with these numbers, in that order."""
+        return Masks(self.numbers[numbers])
+
+    def lengths(self) -> IntArray:
+        """How many values every list has."""
+        return np.bitwise_count(self.numbers).astype(np.int64)
+
+    def masks(self) -> IntArray:
+        """One number per list."""
+        return self.numbers
+
+    def lists(self) -> Lists:
+        """The lists spelt out."""
+        ticked = np.unpackbits(self.numbers.astype("<u8").view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
+        return Lists.of_lengths(self.lengths(), np.nonzero(ticked)[1].astype(np.uint8))

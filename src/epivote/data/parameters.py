@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -37,15 +38,20 @@ class Parameters:
                 "every voter needs one of each"
             )
 
-    @property
+    @cached_property
     def weights(self) -> FloatArray:
         """What a tick of each voter adds to the log-odds, w_i; negative for a voter worse than chance."""
         return log_odds(self.hit_rates) - log_odds(self.false_alarm_rates)
 
-    @property
+    @cached_property
     def thresholds(self) -> FloatArray:
         """What a voter's mere presence takes from the log-odds of every alternative, ln((1 - q_i)/(1 - p_i))."""
         return np.log1p(-self.false_alarm_rates) - np.log1p(-self.hit_rates)
+
+    @cached_property
+    def pushes(self) -> FloatArray:
+        """Weight and threshold of every voter, side by side."""
+        return np.stack([self.weights, self.thresholds], axis=1)
 
     def distance(self, other: Parameters) -> float:
         """Largest change of any parameter (the l-infinity norm)."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from epivote.data.ballots import Ballots, Menu
-from epivote.data.bounds import SizeBounds
-from epivote.data.lists import Lists
+from epivote.data.lists import Lists, Masks
 from epivote.data.names import IntArray, row_ranges
 
 CELLS_PER_SHARD = 1 << 18
@@ -25,8 +25,8 @@ class Shard:
     """Some instances that offer equally many alternatives under the same bounds, with their ballots.
 
     Row r is instance `instances[r]` with ballots `ballot_start[r] : ballot_start[r + 1]`; ballot b was cast by
-    `ballot_voter[b]` and ticks the columns `tick_column[tick_start[b] : tick_start[b + 1]]`. Column c is alternative
-    `offered[r, c]`, or alternative c itself where `offered` is `None`.
+    `ballot_voter[b]`, and its ticks are list b of `ticks`. Column c is alternative `offered[r, c]`, or alternative c
+    itself where `offered` is `None`.
     """
 
     instances: IntArray
@@ -36,18 +36,12 @@ class Shard:
     offered: IntArray | None
     ballot_start: IntArray
     ballot_voter: IntArray
-    tick_start: IntArray
-    tick_column: IntArray
+    ticks: Lists | Masks
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns of the table of cells."""
         return len(self.instances), self.width
-
-    @property
-    def masks(self) -> IntArray:
-        """Every ballot as one number of 64 bits, bit c for column c; only for widths up to 64."""
-        return Lists(self.tick_start, self.tick_column).masks()
 
     # Spelt out, for array operations over all ballots and all ticks at once
 
@@ -59,21 +53,46 @@ class Shard:
     @cached_property
     def approval_cell(self) -> IntArray:
         """The cell of every tick, counted row after row."""
-        return np.repeat(self.ballot_row, np.diff(self.tick_start)) * self.width + self.tick_column
+        return np.repeat(self.ballot_row, self.ticks.lengths()) * self.width + self.ticks.lists().values
 
     @cached_property
     def approval_voter(self) -> IntArray:
         """Who made every tick."""
-        return np.repeat(self.ballot_voter, np.diff(self.tick_start))
+        return np.repeat(self.ballot_voter, self.ticks.lengths())
 
 
-def make_shards(ballots: Ballots, bounds: SizeBounds, cells: int = CELLS_PER_SHARD) -> tuple[Shard, ...]:
+class Columns(NamedTuple):
+    """Ballots without names, sorted by instance; a tick is a position in the menu of its instance."""
+
+    n_voters: int
+    n_alternatives: int
+    ballot_start: IntArray
+    ballot_voter: IntArray
+    ticks: Lists | Masks
+    menu: Menu | None
+
+    @classmethod
+    def of(cls, ballots: Ballots) -> Columns:
+        """The columns of ballots in memory."""
+        positions = ballots.approved if ballots.menu is None else _menu_columns(ballots, ballots.menu)
+        ticks = Lists(ballots.approval_start, positions)
+        sizes = ballots.n_voters, ballots.n_alternatives
+        return cls(*sizes, ballots.ballot_start, ballots.ballot_voter, ticks, ballots.menu)
+
+    @property
+    def menu_sizes(self) -> IntArray:
+        """Number of alternatives offered on every instance."""
+        if self.menu is None:
+            return np.full(len(self.ballot_start) - 1, self.n_alternatives)
+        return np.diff(self.menu.start)
+
+
+def make_shards(columns: Columns, lower: IntArray, upper: IntArray, cells: int = CELLS_PER_SHARD) -> tuple[Shard, ...]:
     """All instances in shards of about `cells` cells; how they are cut changes no result."""
-    lower, upper = bounds.resolve(ballots)
-    columns = ballots.approved if ballots.menu is None else _menu_columns(ballots, ballots.menu)
+    widths = columns.menu_sizes
     return tuple(
-        _make_shard(ballots, columns, rows, int(lower[rows[0]]), int(upper[rows[0]]))
-        for rows in _blocks(np.stack([ballots.menu_sizes, lower, upper]), cells)
+        _make_shard(columns, rows, int(widths[rows[0]]), int(lower[rows[0]]), int(upper[rows[0]]))
+        for rows in _blocks(np.stack([widths, lower, upper]), cells)
     )
 
 
@@ -91,38 +110,20 @@ def _blocks(kinds: IntArray, cells: int) -> Iterator[IntArray]:
             yield rows[begin : begin + size]
 
 
-def _make_shard(ballots: Ballots, columns: IntArray, rows: IntArray, lower: int, upper: int) -> Shard:
-    width = int(ballots.menu_sizes[rows[0]])
+def _make_shard(columns: Columns, rows: IntArray, width: int, lower: int, upper: int) -> Shard:
     offered = None
-    if ballots.menu is not None:
-        offered = ballots.menu.offered[row_ranges(ballots.menu.start, rows)].reshape(len(rows), width).astype(np.int64)
+    if columns.menu is not None:
+        offered = columns.menu.offered[row_ranges(columns.menu.start, rows)].reshape(len(rows), width).astype(np.int64)
     if rows[-1] - rows[0] + 1 == len(rows):  # neighbours: nothing has to be copied
-        ballot_start = ballots.ballot_start[rows[0] : rows[-1] + 2]
-        ballot = slice(ballot_start[0], ballot_start[-1])
-        ballot_start = ballot_start - ballot_start[0]
-        tick_start = ballots.approval_start[ballot.start : ballot.stop + 1]
-        ticks = columns[tick_start[0] : tick_start[-1]]
-        tick_start = tick_start - tick_start[0]
-        voters = ballots.ballot_voter[ballot]
+        ballot_start = columns.ballot_start[rows[0] : rows[-1] + 2]
+        begin, end = int(ballot_start[0]), int(ballot_start[-1])
+        ballot_start = ballot_start - begin
+        voters, ticks = columns.ballot_voter[begin:end], columns.ticks.part(begin, end)
     else:
-        cast = row_ranges(ballots.ballot_start, rows)
-        ballot_start, voters = _starts(np.diff(ballots.ballot_start)[rows]), ballots.ballot_voter[cast]
-        tick_start, ticks = _starts(ballots.ballot_sizes[cast]), columns[row_ranges(ballots.approval_start, cast)]
-    return Shard(
-        instances=rows,
-        lower=lower,
-        upper=upper,
-        width=width,
-        offered=offered,
-        ballot_start=ballot_start,
-        ballot_voter=voters,
-        tick_start=tick_start,
-        tick_column=ticks,
-    )
-
-
-def _starts(lengths: IntArray) -> IntArray:
-    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        cast = row_ranges(columns.ballot_start, rows)
+        ballot_start = np.concatenate([[0], np.cumsum(np.diff(columns.ballot_start)[rows], dtype=np.int64)])
+        voters, ticks = columns.ballot_voter[cast], columns.ticks.rows(cast)
+    return Shard(rows, lower, upper, width, offered, ballot_start, voters, ticks)
 
 
 def _menu_columns(ballots: Ballots, menu: Menu) -> IntArray:

@@ -16,7 +16,7 @@ from epivote.data.parameters import Parameters, align_rates
 from epivote.errors import InputError, RateError
 from epivote.estimate import starts
 from epivote.estimate.base import RatedEstimator, rated_estimate
-from epivote.estimate.em import CLEARLY, EM, SAMPLE
+from epivote.estimate.em import CLEARLY, EM
 from epivote.estimate.history import History, believed
 from epivote.estimate.maximise import (
     PriorKind,
@@ -29,7 +29,7 @@ from epivote.estimate.maximise import (
     maximise,
     prior_kind,
 )
-from epivote.estimate.task import Gold, Task
+from epivote.estimate.task import Gold, Task, sampled
 from epivote.model.likelihood import log_likelihood_of
 from epivote.model.pseudo import PseudoCounts
 
@@ -115,10 +115,9 @@ class AMLE(RatedEstimator):
         if isinstance(self.start, Parameters) or not starts.tick_too_much(task.ballots, task.bounds):
             return best
         turned = self._with_priors(starts.mirrored(task.ballots), task.ballots)
-        if task.ballots.n_instances > SAMPLE:
-            gold = {name: task.gold[name] for name in list(task.gold)[:SAMPLE]}
-            names = list(dict.fromkeys([*gold, *task.ballots.instances]))[:SAMPLE]
-            few = Task(task.ballots.select(instances=names), task.bounds, gold or None)
+        sample, gold = sampled(task.ballots, task.gold)
+        if sample is not task.ballots:
+            few = Task(sample, task.bounds, gold)
             upright, mirrored = (self._alternate(few, start, kind, known) for start in (best.parameters, turned))
             if mirrored.log_likelihoods[-1] <= upright.log_likelihoods[-1] + CLEARLY:
                 return best
@@ -129,17 +128,16 @@ class AMLE(RatedEstimator):
         """Algorithm 1 from one start."""
         by_menu = kind != "shared" and task.ballots.menu is not None
         status: Status = "iteration limit"
-        reached = first = None
+        reached, first = None, parameters
         history: tuple[float, ...] = ()
         try:
             for iteration in range(self.max_iterations):
-                chosen, statistics = task.hard_step(parameters, by_menu=by_menu)
-                first = first or (parameters, chosen)
+                statistics = task.hard_step(parameters, by_menu=by_menu)
                 following = maximise(statistics, parameters, kind, self.floor, known, self.prior_update)
                 change = following.distance(parameters)
+                history = (*history, log_likelihood_of(statistics, following) + known.log_density(following))
+                reached = parameters, following, statistics, history
                 parameters = following
-                history = (*history, log_likelihood_of(statistics, parameters) + known.log_density(parameters))
-                reached = chosen, parameters, statistics, history
                 self._progress(iteration + 1, history[-1])
                 if change <= self.tolerance:
                     status = "converged"
@@ -149,7 +147,6 @@ class AMLE(RatedEstimator):
                 raise
             status = "interrupted"
         assert reached is not None
-        assert first is not None
         return rated_estimate(task, *reached, status, first)
 
     def _starts(self, ballots: Ballots, gold: Gold | None, history: History | None) -> Iterator[Parameters]:

@@ -24,7 +24,7 @@ from epivote.estimate.history import History, Record
 from epivote.estimate.model import Model
 from epivote.estimate.reliability import VoterReport, reliability, upside_down
 from epivote.estimate.review import Doubt, review
-from epivote.estimate.task import Chosen, Gold, Task
+from epivote.estimate.task import Gold, Task
 from epivote.model.best_sets import Utility, best_sets, decide
 from epivote.model.statistics import Statistics
 
@@ -280,14 +280,18 @@ class RatedEstimator(Estimator):
 
 def rated_estimate(
     task: Task,
-    chosen: Chosen,
+    sets_from: Parameters,
     parameters: Parameters,
     statistics: Statistics,
     log_likelihoods: tuple[float, ...],
     status: Status,
-    *earlier: tuple[Parameters, Chosen],
+    *earlier: Parameters,
 ) -> Estimate:
-    """An estimate whose posterior and ties (those of `earlier` steps too) are worked out when first asked for."""
+    """An estimate with the most likely sets under `sets_from`, the parameters that led to `parameters`.
+
+    Its posterior and its ties (those of `earlier` steps too) are worked out when first asked for.
+    """
+    chosen = task.truth_step(sets_from)
     return Estimate(
         task.ballots,
         task.bounds,
@@ -298,7 +302,7 @@ def rated_estimate(
         status,
         frozenset(task.gold),
         partial(task.posterior, parameters, chosen),
-        partial(task.ties, (parameters, chosen), *earlier),
+        partial(task.ties, sets_from, *earlier),
     )
 
 

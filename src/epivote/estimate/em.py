@@ -27,14 +27,13 @@ from epivote.estimate.maximise import (
 from epivote.estimate.model import Model
 from epivote.estimate.reliability import upside_down
 from epivote.estimate.stream import START, Stream
-from epivote.estimate.task import Gold, Task
+from epivote.estimate.task import Gold, Task, sampled
 from epivote.model.likelihood import marginal_log_likelihood_of
 from epivote.model.pseudo import PseudoCounts, shrinkage
 from epivote.model.statistics import Statistics
 
 SETTLING_ITERATIONS = 10
 SETTLED = 1e-3
-SAMPLE = 1000
 CLEARLY = 20.0
 
 
@@ -89,9 +88,7 @@ class EM(RatedEstimator):
         start = self._start(ballots, mirrored=self._seems_upside_down(ballots, gold, known))
         run = self._iterate(task, start, kind, known)
         self._stream = Stream.after_fit(ballots, run.statistics, run.parameters)
-        found = rated_estimate(
-            task, task.truth_step(run.parameters), run.parameters, run.statistics, run.objectives, run.status
-        )
+        found = rated_estimate(task, run.parameters, run.parameters, run.statistics, run.objectives, run.status)
         return replace(found, settling_iterations=run.settling)
 
     def partial_fit(self, batch: Ballots | Any, gold: Gold | None = None, *, final: bool = False) -> Self:
@@ -115,8 +112,7 @@ class EM(RatedEstimator):
         membership, log_partition = task.expectation(parameters)
         statistics = task.statistics(membership)
         value = marginal_log_likelihood_of(statistics, log_partition, parameters)
-        chosen = task.truth_step(parameters)
-        self._estimate = rated_estimate(task, chosen, parameters, statistics, (value,), "converged")
+        self._estimate = rated_estimate(task, parameters, parameters, statistics, (value,), "converged")
         if upside_down(model.counts):
             warnings.warn(UPSIDE_DOWN, CrowdWarning, stacklevel=2)
         return self
@@ -137,10 +133,8 @@ class EM(RatedEstimator):
 
     def _seems_upside_down(self, ballots: Ballots, gold: Gold | None, known: PseudoCounts) -> bool:
         """Whether voters who tick wrong answers rather than right ones explain (some of) the ballots far better."""
-        gold = {name: names for name, names in (gold or {}).items() if name in ballots.instance_index}
-        names = list(dict.fromkeys([*gold, *ballots.instances]))[:SAMPLE]
-        sample = ballots.select(instances=names) if ballots.n_instances > SAMPLE else ballots
-        task = Task(sample, SizeBounds.of(self.bounds), {name: gold[name] for name in names if name in gold} or None)
+        sample, gold = sampled(ballots, gold)
+        task = Task(sample, SizeBounds.of(self.bounds), gold)
         kind = prior_kind(self.priors, sample)
         quick = EM(self.bounds, shrinkage=1.0, priors=self.priors, tolerance=1e-2, max_iterations=40, floor=self.floor)
         upright, mirrored = (

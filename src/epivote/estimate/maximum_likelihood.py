@@ -49,10 +49,9 @@ class MaximumLikelihood(RatedEstimator):
         )
         refuse_history(self, history)
         task = Task(ballots, SizeBounds.of(self.bounds), gold)
-        chosen = task.truth_step(parameters)
-        statistics = task.statistics(chosen, by_menu=priors_differ(parameters))
+        statistics = task.hard_step(parameters, by_menu=priors_differ(parameters))
         value = log_likelihood_of(statistics, parameters)
-        return rated_estimate(task, chosen, parameters, statistics, (value,), "converged")
+        return rated_estimate(task, parameters, parameters, statistics, (value,), "converged")
 
     def count_optimal_sets(self, instance: str) -> int:
         """How many sets of this instance are exactly as likely as the returned one, itself included."""

@@ -16,6 +16,8 @@ NUMBERS_PER_BLOCK = 4_000_000
 WIDEST_MASK = 64
 FEW_BALLOTS = 50
 MOST_PAIRS = 4_000_000
+MOST_BALLOTS = 20_000_000
+TICK_BITS = 8
 
 Rates = tuple[FloatArray, FloatArray]
 
@@ -46,9 +48,11 @@ def anna_karenina(ballots: Ballots) -> Rates:
     """Those who answer like others are taken to be reliable (appendix of the paper, Algorithm 2).
 
     Weights run from 1/(n+1) for the voter farthest from all others to n/(n+1) for the closest; p = 1/2, and q gives
-    that weight. If all are equally far, all get the same weight, 1/2.
+    that weight. If all are equally far, all get the same weight, 1/2. Of very many ballots a part is enough.
     """
-    weights = anna_karenina_weights(total_distances(ballots))
+    few_meet = ballots.most_ballots <= FEW_BALLOTS
+    step = -(-ballots.n_pairs // MOST_PAIRS) if few_meet else -(-ballots.n_ballots // MOST_BALLOTS)
+    weights = anna_karenina_weights(total_distances(ballots.thinned(step)))
     return np.full(ballots.n_voters, 0.5), 0.5 * (1 - np.tanh(weights / 2))
 
 
@@ -82,36 +86,32 @@ def total_distances(ballots: Ballots) -> FloatArray:
 
 def _few_meet(ballots: Ballots) -> bool:
     """Whether an instance has so few ballots, and so few alternatives, that its pairs are best taken one by one."""
-    return ballots.n_alternatives <= WIDEST_MASK and int(np.diff(ballots.ballot_start).max()) <= FEW_BALLOTS
+    return ballots.n_alternatives <= WIDEST_MASK and ballots.most_ballots <= FEW_BALLOTS
 
 
 def _by_pairs(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
     """Distances added up, and numbers of voters met, from all pairs of ballots on the same instance.
 
-    Of very many instances evenly spaced ones are enough for a start: as many as make four million pairs.
+    A pair is one number: the two voters, then the ticks they share, then those of either, so that sorting brings the
+    pairs of the same two voters together.
     """
     cast = np.diff(ballots.ballot_start)
-    step = -(-int((cast * (cast - 1) // 2).sum()) // MOST_PAIRS)
-    masks, sizes = Lists(ballots.approval_start, ballots.approved).masks(), ballots.ballot_sizes
-    pairs = []
-    taken = np.arange(0, ballots.n_instances, max(step, 1))
-    for count in np.unique(cast[taken]):
+    masks = Lists(ballots.approval_start, ballots.approved).masks()
+    found = []
+    for count in np.unique(cast):
         one, other = np.triu_indices(count, 1)
-        first = ballots.ballot_start[taken[cast[taken] == count]][:, None]
+        first = ballots.ballot_start[:-1][cast == count][:, None]
         a, b = (first + one).ravel(), (first + other).ravel()
-        both = np.bitwise_count(masks[a] & masks[b]).astype(np.int64)
-        pairs.append((ballots.ballot_voter[a], ballots.ballot_voter[b], both, sizes[a] + sizes[b] - both))
-    voter, partner, both, either = (np.concatenate(column) for column in zip(*pairs, strict=True))
-    key = voter.astype(np.int64) * ballots.n_voters + partner
-    if ballots.n_voters**2 <= len(key):
-        number, key = key, np.arange(ballots.n_voters**2)
-        counted = np.bincount(number, minlength=len(key)) > 0
-        number, key = (np.cumsum(counted) - 1)[number], key[counted]
-    else:
-        key, number = np.unique(key, return_inverse=True)
-    both, either = (sums(number, column.astype(float), len(key)) for column in (both, either))
-    distance = 1 - np.divide(both, either, out=np.ones(len(key)), where=either > 0)
-    ends = np.concatenate(np.divmod(key, ballots.n_voters))
+        key = ballots.ballot_voter[a].astype(np.int64) * ballots.n_voters + ballots.ballot_voter[b]
+        shared = np.bitwise_count(masks[a] & masks[b]).astype(np.int64)
+        found.append((key << 2 * TICK_BITS) | (shared << TICK_BITS) | np.bitwise_count(masks[a] | masks[b]))
+    pairs = np.sort(np.concatenate(found))
+    key = pairs >> 2 * TICK_BITS
+    begin = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]])) if len(key) else np.zeros(0, np.int64)
+    mask = (1 << TICK_BITS) - 1
+    both, either = (np.add.reduceat(ticks, begin) for ticks in ((pairs >> TICK_BITS) & mask, pairs & mask))
+    distance = 1 - np.divide(both, either, out=np.ones(len(begin)), where=either > 0)
+    ends = np.concatenate(np.divmod(key[begin], ballots.n_voters))
     total = sums(ends, np.concatenate([distance, distance]), ballots.n_voters)
     return total, np.bincount(ends, minlength=ballots.n_voters).astype(float)
 

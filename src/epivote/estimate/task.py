@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, reduce
 from operator import add
+from typing import Any
 
 import numpy as np
 
@@ -13,20 +14,22 @@ from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.estimate import Posterior
 from epivote.data.names import BoolArray, FloatArray, IntArray, listing
 from epivote.data.parameters import Parameters
-from epivote.data.shards import CELLS_PER_SHARD, Shard, make_shards
+from epivote.data.shards import CELLS_PER_SHARD, Columns, Shard, make_shards
 from epivote.data.truths import Truths
-from epivote.engines.memory import MemoryEngine
+from epivote.engines.local import LocalEngine
+from epivote.engines.memory import memory_engine
 from epivote.errors import BoundsError, InputError, RateError
-from epivote.model.choose import choose, tied
+from epivote.model.choose import tied
 from epivote.model.likelihood import log_likelihood_of, marginal_log_likelihood_of
 from epivote.model.margins import margins
 from epivote.model.passes import Known, weigh
 from epivote.model.posterior import log_partition_and_inclusion, set_probabilities
-from epivote.model.statistics import Statistics, count
+from epivote.model.statistics import Statistics, frame_of, tally
 
 Chosen = Sequence[BoolArray]
 """Membership in the sets: one table of cells per shard."""
 Gold = Mapping[str, Iterable[str]]
+SAMPLE = 1000
 
 
 class Task:
@@ -37,30 +40,30 @@ class Task:
     ) -> None:
         self.ballots = ballots
         self.bounds = bounds
-        self.shards = make_shards(ballots, bounds, cells_per_shard)
-        self._engines: dict[bool, MemoryEngine] = {}
+        self.shards = make_shards(Columns.of(ballots), *bounds.resolve(ballots), cells_per_shard)
         self.gold = {name: frozenset(gold[name]) for name in ballots.instances if name in gold} if gold else {}
         self._known: list[Known | None] = self._known_rows(gold) if gold else [None] * len(self.shards)
 
+    @cached_property
+    def engine(self) -> LocalEngine:
+        """What works through the shards."""
+        ballots = self.ballots
+        return memory_engine(self.shards, self._known, ballots.n_voters, ballots.n_alternatives, ballots.n_approvals)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the engine, whose threads stay where they are; it is made again when needed."""
+        return {name: value for name, value in self.__dict__.items() if name != "engine"}
+
     # Whole iterations
 
-    def hard_step(self, parameters: Parameters, *, by_menu: bool = False) -> tuple[list[BoolArray], Statistics]:
-        """The most likely set of every instance, and what they say about voters and alternatives."""
-        found = self._passes(by_menu).each(lambda one: one.hard(parameters))
-        return [sets for sets, _ in found], reduce(add, (statistics for _, statistics in found))
+    def hard_step(self, parameters: Parameters, *, by_menu: bool = False) -> Statistics:
+        """What the most likely set of every instance says about voters and alternatives."""
+        return self.engine.frame(by_menu=by_menu).filled(self.engine.hard_sums(parameters))
 
     def soft_step(self, parameters: Parameters, *, by_menu: bool = False) -> tuple[Statistics, float]:
         """What the probabilities of all sets say about voters and alternatives, and the sum of all log-partitions."""
-        found = self._passes(by_menu).each(lambda one: one.soft(parameters))
-        return reduce(add, (statistics for statistics, _ in found)), sum(total for _, total in found)
-
-    def _passes(self, by_menu: bool) -> MemoryEngine:
-        if by_menu not in self._engines:
-            ballots = self.ballots
-            self._engines[by_menu] = MemoryEngine(
-                self.shards, self._known, ballots.n_voters, ballots.n_alternatives, by_menu=by_menu
-            )
-        return self._engines[by_menu]
+        counted, log_partition = self.engine.soft_sums(parameters)
+        return self.engine.frame(by_menu=by_menu).filled(counted), log_partition
 
     # The steps one by one
 
@@ -70,7 +73,7 @@ class Task:
 
     def truth_step(self, parameters: Parameters) -> list[BoolArray]:
         """The most likely set of every instance (Theorem 1)."""
-        return self.with_gold([choose(margins(shard, parameters), shard.lower, shard.upper) for shard in self.shards])
+        return [one.sets(parameters) for source in self.engine.sources for one in source()]
 
     def with_gold(self, chosen: list[BoolArray]) -> list[BoolArray]:
         """The same sets, with the gold ones put in their place."""
@@ -87,7 +90,10 @@ class Task:
     def statistics(self, membership: Sequence[BoolArray | FloatArray], *, by_menu: bool = False) -> Statistics:
         """What membership in the sets, certain or probable, says about voters and alternatives."""
         n, m = self.ballots.n_voters, self.ballots.n_alternatives
-        parts = [count(shard, sets, n, m, by_menu=by_menu) for shard, sets in zip(self.shards, membership, strict=True)]
+        parts = (
+            frame_of(shard, n, m, by_menu=by_menu).filled(tally(shard, sets, n, m))
+            for shard, sets in zip(self.shards, membership, strict=True)
+        )
         return reduce(add, parts)
 
     def posterior(self, parameters: Parameters, chosen: Chosen) -> Posterior:
@@ -105,11 +111,11 @@ class Task:
             inclusion[self._cells(shard)] = inside
         return Posterior(inclusion, probabilities)
 
-    def ties(self, *steps: tuple[Parameters, Chosen]) -> tuple[str, ...]:
+    def ties(self, *steps: Parameters) -> tuple[str, ...]:
         """Instances whose set was decided by the tie rule in any of these truth steps; never a gold one."""
         found = np.zeros(self.ballots.n_instances, bool)
-        for parameters, chosen in steps:
-            for shard, sets in zip(self.shards, chosen, strict=True):
+        for parameters in steps:
+            for shard, sets in zip(self.shards, self.truth_step(parameters), strict=True):
                 found[shard.instances] |= tied(margins(shard, parameters), sets, shard.lower)
         return tuple(
             self.ballots.instances[z] for z in np.flatnonzero(found) if self.ballots.instances[z] not in self.gold
@@ -124,17 +130,17 @@ class Task:
 
     def truths(self, chosen: Chosen) -> Truths:
         """The sets as truths."""
-        pairs = list(zip(self.shards, chosen, strict=True))
-        instance = np.concatenate([shard.instances[np.nonzero(sets)[0]] for shard, sets in pairs])
-        members = [np.nonzero(sets)[1] if shard.offered is None else shard.offered[sets] for shard, sets in pairs]
-        order = np.argsort(instance, kind="stable")
+        rows, members = [], []
+        for shard, sets in zip(self.shards, chosen, strict=True):
+            row, column = np.nonzero(sets)
+            rows.append(shard.instances[row])
+            members.append(column if shard.offered is None else shard.offered[row, column])
+        instance, member = np.concatenate(rows), np.concatenate(members)
+        if np.any(instance[1:] < instance[:-1]):
+            member = member[np.argsort(instance, kind="stable")]
         sizes = np.bincount(instance, minlength=self.ballots.n_instances)
-        return Truths(
-            self.ballots.instances,
-            self.ballots.alternatives,
-            np.concatenate([[0], np.cumsum(sizes)]),
-            np.concatenate(members)[order],
-        )
+        start = np.concatenate([[0], np.cumsum(sizes)])
+        return Truths(self.ballots.instances, self.ballots.alternatives, start, member)
 
     def chosen(self, sets: Gold) -> list[BoolArray]:
         """Sets by instance as tables of cells; instances without one are left empty."""
@@ -177,6 +183,14 @@ class Task:
                 )
             known.append(Known(rows, sets[rows]) if len(rows) else None)
         return known
+
+
+def sampled(ballots: Ballots, gold: Gold | None) -> tuple[Ballots, Gold | None]:
+    """About a thousand instances, gold ones among them, and their gold sets: enough to tell which way up a crowd is."""
+    some_gold = list(gold or ())[:SAMPLE]
+    sample = ballots.thinned(ballots.n_instances // SAMPLE, some_gold)
+    here = {name: gold[name] for name in some_gold if name in sample.instance_index} if gold else {}
+    return sample, here or None
 
 
 def log_likelihood(ballots: Ballots, truths: Gold, parameters: Parameters, bounds: BoundsLike) -> float:

@@ -11,13 +11,14 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from epivote.data.lists import Lists, Masks
 from epivote.data.names import BoolArray, FloatArray, IntArray
 from epivote.data.parameters import Parameters, log_odds
 from epivote.data.shards import Shard
 from epivote.model.choose import choose
 from epivote.model.margins import margins
 from epivote.model.posterior import log_partition_and_inclusion
-from epivote.model.statistics import Statistics, count, frame_of
+from epivote.model.statistics import Sums, tally
 
 WIDEST_MASK = 64
 WORTH_LOADING = 1_000_000
@@ -34,72 +35,93 @@ class Known(NamedTuple):
 class Pass(Protocol):
     """What an iteration needs from one shard."""
 
-    def hard(self, parameters: Parameters) -> tuple[BoolArray, Statistics]:
-        """The most likely sets, given ones in their place, and what they say about voters and alternatives."""
+    shard: Shard
 
-    def soft(self, parameters: Parameters) -> tuple[Statistics, float]:
-        """What the probabilities of all sets say about voters and alternatives, and the sum of all log-partitions."""
+    def sets(self, parameters: Parameters) -> BoolArray:
+        """The most likely sets, given ones in their place."""
+
+    def hard(self, parameters: Parameters, counted: Sums) -> None:
+        """Count what the most likely sets say about voters and alternatives."""
+
+    def soft(self, parameters: Parameters, counted: Sums) -> float:
+        """Count what the probabilities of all sets say; the sum of all log-partitions."""
 
 
 class ArrayPass:
     """The pass as array operations over all ballots and ticks at once."""
 
-    def __init__(self, shard: Shard, known: Known | None, n_voters: int, n_alternatives: int, *, by_menu: bool) -> None:
+    def __init__(self, shard: Shard, known: Known | None) -> None:
         self.shard, self.known = shard, known
-        self.size, self.by_menu = (n_voters, n_alternatives), by_menu
 
-    def hard(self, parameters: Parameters) -> tuple[BoolArray, Statistics]:
+    def sets(self, parameters: Parameters) -> BoolArray:
         """See `Pass`."""
         sets = choose(margins(self.shard, parameters), self.shard.lower, self.shard.upper)
         if self.known is not None:
             sets[self.known.rows] = self.known.sets
-        return sets, count(self.shard, sets, *self.size, by_menu=self.by_menu)
+        return sets
 
-    def soft(self, parameters: Parameters) -> tuple[Statistics, float]:
+    def hard(self, parameters: Parameters, counted: Sums) -> None:
+        """See `Pass`."""
+        counted.include(tally(self.shard, self.sets(parameters), len(counted.voters), len(counted.occurrences)))
+
+    def soft(self, parameters: Parameters, counted: Sums) -> float:
         """See `Pass`."""
         inside, log_partition = weigh(self.shard, parameters, self.known)
-        return count(self.shard, inside, *self.size, by_menu=self.by_menu), log_partition
+        counted.include(tally(self.shard, inside, len(counted.voters), len(counted.occurrences)))
+        return log_partition
 
 
 class CompiledPass:
-    """The same as compiled loops over one row after the other; what never changes is worked out once."""
+    """The same as compiled loops over one row after the other."""
 
-    def __init__(self, shard: Shard, known: Known | None, n_voters: int, n_alternatives: int, *, by_menu: bool) -> None:
+    def __init__(self, shard: Shard, known: Known | None) -> None:
         self.shard = shard
-        self.frame = frame_of(shard, n_voters, n_alternatives, by_menu=by_menu)
-        self.fixed = np.zeros(len(shard.instances), bool)
-        self.sets = np.zeros(shard.shape, bool)
+        short = shard.width <= WIDEST_MASK
+        lists = Lists(np.zeros(0, np.int64), np.zeros(0, np.uint8)) if short else shard.ticks.lists()
+        self.fixed, self.given = np.zeros(0, bool), np.zeros((0, shard.width), bool)
         if known is not None:
+            self.fixed, self.given = np.zeros(shard.shape[0], bool), np.zeros(shard.shape, bool)
             self.fixed[known.rows] = True
-            self.sets[known.rows] = known.sets
+            self.given[known.rows] = known.sets
         self.ballots = (
             shard.ballot_start,
             shard.ballot_voter,
-            shard.masks if shard.width <= WIDEST_MASK else np.zeros(0, np.uint64),
-            shard.tick_start,
-            shard.tick_column,
+            _masks(shard) if short else np.zeros(0, np.uint64),
+            lists.start,
+            lists.values,
             np.zeros((0, 0), np.int64) if shard.offered is None else shard.offered,
         )
 
-    def hard(self, parameters: Parameters) -> tuple[BoolArray, Statistics]:
+    def sets(self, parameters: Parameters) -> BoolArray:
         """See `Pass`."""
-        from epivote.model.kernels import hard_pass
+        sets = np.empty(self.shard.shape, bool)
+        self._hard(parameters, sets, Sums.none(len(parameters.hit_rates), len(parameters.priors)))
+        return sets
 
-        sets, sums = self.sets.copy(), self.frame.sums()
-        hard_pass(*self.ballots, *self._bounded(parameters), sets, *sums)
-        return sets, self.frame.filled(*sums)
+    def hard(self, parameters: Parameters, counted: Sums) -> None:
+        """See `Pass`."""
+        self._hard(parameters, np.empty((0, self.shard.width), bool), counted)
 
-    def soft(self, parameters: Parameters) -> tuple[Statistics, float]:
+    def soft(self, parameters: Parameters, counted: Sums) -> float:
         """See `Pass`."""
         from epivote.model.kernels import soft_pass
 
-        sums = self.frame.sums()
-        log_partition = float(soft_pass(*self.ballots, *self._bounded(parameters), self.sets, *sums))
-        return self.frame.filled(*sums), log_partition
+        return float(soft_pass(*self._arguments(parameters), *counted))
 
-    def _bounded(self, parameters: Parameters) -> tuple[Any, ...]:
-        rates = log_odds(parameters.priors), parameters.weights, parameters.thresholds
-        return (*rates, self.shard.lower, self.shard.upper, self.fixed)
+    def _hard(self, parameters: Parameters, sets: BoolArray, counted: Sums) -> None:
+        from epivote.model.kernels import hard_pass
+
+        hard_pass(*self._arguments(parameters), sets, *counted)
+
+    def _arguments(self, parameters: Parameters) -> tuple[Any, ...]:
+        bounds = self.shard.lower, self.shard.upper
+        return (*self.ballots, log_odds(parameters.priors), parameters.pushes, *bounds, self.fixed, self.given)
+
+
+def _masks(shard: Shard) -> IntArray:
+    from epivote.model.kernels import masks_of
+
+    return shard.ticks.numbers if isinstance(shard.ticks, Masks) else masks_of(*shard.ticks)
 
 
 def worth_compiling(n_approvals: int) -> bool:

@@ -11,6 +11,7 @@ formula as printed. Priors stay in [floor, 1 - floor]; where only ratios of odds
 ratios do.
 """
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -192,13 +193,25 @@ def _coordinate(
     if occurrences <= 0 or occurrences >= total:
         return low if occurrences <= 0 else high
     if len(pulls) == 1:
-        return min(max(float(np.log(occurrences / (total - occurrences)) - pulls[0]), low), high)
+        return min(max(math.log(occurrences / (total - occurrences)) - float(pulls[0]), low), high)
+    if len(pulls) == 2 and abs(pulls[0] - pulls[1]) < 30:
+        return min(max(_of_two(occurrences, *counts.tolist(), *pulls.tolist()), low), high)
 
     def expected(theta: float) -> tuple[float, float]:
         inside = from_log_odds(theta + pulls)
         return float(counts @ inside), float(counts @ (inside * (1 - inside)))
 
     return solve_rising(expected, occurrences, max(low, -1e3), min(high, 1e3), previous)
+
+
+def _of_two(occurrences: float, count: float, other_count: float, pull: float, other_pull: float) -> float:
+    """The same for two groups, where the odds solve a quadratic equation with one positive root."""
+    ratio = math.exp(other_pull - pull)
+    square = ratio * (count + other_count - occurrences)
+    linear = count + ratio * other_count - occurrences * (1 + ratio)
+    root = math.sqrt(linear * linear + 4 * square * occurrences)
+    odds = 2 * occurrences / (linear + root) if linear > 0 else (root - linear) / (2 * square)
+    return math.log(odds) - pull
 
 
 def _full_menu_groups(statistics: Statistics) -> Mapping[Group, float]:

@@ -40,9 +40,6 @@ class Statistics:
 
     def __add__(self, other: Statistics) -> Statistics:
         """The statistics of both parts together."""
-        groups = dict(self.groups)
-        for group, count in other.groups.items():
-            groups[group] = groups.get(group, 0) + count
         return Statistics(
             self.hits + other.hits,
             self.winners_seen + other.winners_seen,
@@ -50,51 +47,72 @@ class Statistics:
             self.losers_seen + other.losers_seen,
             self.occurrences + other.occurrences,
             self.offered + other.offered,
-            groups,
+            _both(self.groups, other.groups),
         )
 
 
-def count(
-    shard: Shard, membership: BoolArray | FloatArray, n_voters: int, n_alternatives: int, *, by_menu: bool = False
-) -> Statistics:
-    """Statistics of one shard from membership in its sets: true or false, or probabilities.
+class Sums(NamedTuple):
+    """What is counted while sets are gone through: hits and right ones seen per voter, and how often each is right."""
 
-    False alarms are ticks minus hits, and losers are what was offered minus the winners, so one pass suffices.
-    `by_menu` keeps the menus apart, which only priors that differ between alternatives need.
-    """
+    voters: FloatArray
+    occurrences: FloatArray
+
+    @classmethod
+    def none(cls, n_voters: int, n_alternatives: int) -> Sums:
+        """Nothing counted yet."""
+        return cls(np.zeros((n_voters, 2)), np.zeros(n_alternatives))
+
+    def include(self, other: Sums) -> None:
+        """Count these as well."""
+        np.add(self.voters, other.voters, out=self.voters)
+        np.add(self.occurrences, other.occurrences, out=self.occurrences)
+
+
+def tally(shard: Shard, membership: BoolArray | FloatArray, n_voters: int, n_alternatives: int) -> Sums:
+    """Sums of one shard from membership in its sets: true or false, or probabilities."""
     inside = membership.astype(float)
     hits = sums(shard.approval_voter, inside.ravel()[shard.approval_cell], n_voters)
     winners = sums(shard.ballot_voter, inside.sum(axis=1)[shard.ballot_row], n_voters)
     occurrences = inside.sum(axis=0)
     if shard.offered is not None:
         occurrences = sums(shard.offered.ravel(), inside.ravel(), n_alternatives)
-    return frame_of(shard, n_voters, n_alternatives, by_menu=by_menu).filled(hits, winners, occurrences)
+    return Sums(np.stack([hits, winners], axis=1), occurrences)
 
 
 class Frame(NamedTuple):
-    """What statistics of a shard hold whatever its sets are."""
+    """What statistics hold whatever the sets are: ticks and alternatives seen per voter, what was offered, groups."""
 
     ticks: FloatArray
     seen: FloatArray
     offered: FloatArray
     groups: Mapping[Group, float]
 
-    def sums(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Zeros to count hits, winners and occurrences in."""
-        return np.zeros(len(self.ticks)), np.zeros(len(self.ticks)), np.zeros(len(self.offered))
+    def join(self, other: Frame) -> Frame:
+        """The frame of both parts together."""
+        return Frame(
+            self.ticks + other.ticks,
+            self.seen + other.seen,
+            self.offered + other.offered,
+            _both(self.groups, other.groups),
+        )
 
-    def filled(self, hits: FloatArray, winners: FloatArray, occurrences: FloatArray) -> Statistics:
-        """All of it together."""
-        return Statistics(hits, winners, self.ticks - hits, self.seen - winners, occurrences, self.offered, self.groups)
+    def filled(self, counted: Sums) -> Statistics:
+        """Statistics; false alarms are ticks minus hits, losers what was seen minus the winners: one pass suffices."""
+        hits, winners = counted.voters.T.copy()
+        rest = self.ticks - hits, self.seen - winners
+        return Statistics(hits, winners, *rest, counted.occurrences, self.offered, self.groups)
 
 
 def frame_of(shard: Shard, n_voters: int, n_alternatives: int, *, by_menu: bool) -> Frame:
-    """What is known of a shard before any sets."""
+    """What is known of a shard before any sets.
+
+    `by_menu` keeps the menus apart, which only priors that differ between alternatives need.
+    """
     cast = np.bincount(shard.ballot_voter, minlength=n_voters).astype(float)
     offered = np.full(n_alternatives, float(len(shard.instances)))
     if shard.offered is not None:
         offered = np.bincount(shard.offered.ravel(), minlength=n_alternatives).astype(float)
-    ticks = sums(shard.ballot_voter, np.diff(shard.tick_start).astype(float), n_voters)
+    ticks = sums(shard.ballot_voter, shard.ticks.lengths().astype(float), n_voters)
     return Frame(ticks, cast * shard.width, offered, groups_of(shard, by_menu=by_menu))
 
 
@@ -107,3 +125,10 @@ def groups_of(shard: Shard, *, by_menu: bool) -> dict[Group, float]:
         Group(shard.lower, shard.upper, shard.width, tuple(menu.tolist())): float(number)
         for menu, number in zip(menus, counts, strict=True)
     }
+
+
+def _both(groups: Mapping[Group, float], others: Mapping[Group, float]) -> dict[Group, float]:
+    joined = dict(groups)
+    for group, count in others.items():
+        joined[group] = joined.get(group, 0) + count
+    return joined

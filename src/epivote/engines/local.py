@@ -1,0 +1,83 @@
+"""Passes worked through on this machine, by as many threads as there are cores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property, reduce
+from typing import TypeVar
+
+from epivote.data.parameters import Parameters
+from epivote.model.passes import Pass
+from epivote.model.statistics import Frame, Sums, frame_of
+
+T = TypeVar("T")
+Source = Callable[[], Sequence[Pass]]
+"""Gives the passes of some shards, from wherever they are."""
+GROUPS = 8
+
+
+class LocalEngine:
+    """Sums over all passes that the sources give.
+
+    Sources are worked through in a fixed number of groups, each with sums of its own which are added up in the end, so
+    that neither the number of threads nor their order changes a result. No two threads write to the same sums.
+    """
+
+    def __init__(self, sources: Sequence[Source], n_voters: int, n_alternatives: int, *, parallel: bool) -> None:
+        self.sources = sources
+        self.size = n_voters, n_alternatives
+        self.parallel = parallel and len(sources) > 1
+        self._frames: dict[bool, Frame] = {}
+
+    def frame(self, *, by_menu: bool) -> Frame:
+        """What is known before any sets; worked out once, which also reads every source once."""
+        if by_menu not in self._frames:
+            self._frames[by_menu] = reduce(Frame.join, self._each(lambda group: self._frame_of(group, by_menu)))
+        return self._frames[by_menu]
+
+    def hard_sums(self, parameters: Parameters) -> Sums:
+        """What the most likely sets say."""
+
+        def work(group: Sequence[Source]) -> Sums:
+            counted = Sums.none(*self.size)
+            for source in group:
+                for one in source():
+                    one.hard(parameters, counted)
+            return counted
+
+        return reduce(_together, self._each(work))
+
+    def soft_sums(self, parameters: Parameters) -> tuple[Sums, float]:
+        """What the probabilities of all sets say, and the sum of all log-partitions."""
+
+        def work(group: Sequence[Source]) -> tuple[Sums, float]:
+            counted = Sums.none(*self.size)
+            return counted, sum(one.soft(parameters, counted) for source in group for one in source())
+
+        found = self._each(work)
+        return reduce(_together, (counted for counted, _ in found)), sum(total for _, total in found)
+
+    def _frame_of(self, group: Sequence[Source], by_menu: bool) -> Frame:
+        frames = (frame_of(one.shard, *self.size, by_menu=by_menu) for source in group for one in source())
+        return reduce(Frame.join, frames)
+
+    def _each(self, work: Callable[[Sequence[Source]], T]) -> list[T]:
+        groups = [self.sources[number::GROUPS] for number in range(min(GROUPS, len(self.sources)))]
+        return list(self._pool.map(work, groups)) if self.parallel else [work(group) for group in groups]
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(threads())
+
+
+def _together(one: Sums, other: Sums) -> Sums:
+    one.include(other)
+    return one
+
+
+def threads() -> int:
+    """How many threads to use: `EPIVOTE_THREADS`, else one per core this process may use."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return int(os.environ.get("EPIVOTE_THREADS", 0)) or usable or 1
