@@ -17,11 +17,14 @@ from typing import TYPE_CHECKING, Any
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
 from epivote.data.estimate import Estimate, Posterior
+from epivote.data.packed import PackedBallots, open_packed
+from epivote.data.packing import write_packed
 from epivote.data.parameters import Parameters
 from epivote.data.truths import Truths
 from epivote.errors import (
     BallotError,
     BoundsError,
+    ClusterError,
     ColumnError,
     CrowdWarning,
     EpivoteError,
@@ -85,6 +88,7 @@ __all__ = [
     "Beta",
     "BoundsError",
     "CalibrationBin",
+    "ClusterError",
     "ColumnError",
     "Comparison",
     "CrowdWarning",
@@ -101,6 +105,7 @@ __all__ = [
     "MaximumLikelihood",
     "Modal",
     "NotFittedError",
+    "PackedBallots",
     "PairedTest",
     "Parameters",
     "Plan",
@@ -128,6 +133,7 @@ __all__ = [
     "log_likelihood",
     "marginal_log_likelihood",
     "mean_interval",
+    "open_packed",
     "plan",
     "rank_participants",
     "read_ballots",
@@ -146,6 +152,7 @@ __all__ = [
     "write_ballots",
     "write_estimate",
     "write_menu",
+    "write_packed",
     "write_predictions",
     "write_report",
     "write_truths",

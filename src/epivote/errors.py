@@ -7,6 +7,7 @@
     │   ├── RateError         a probability that is not one
     │   ├── ColumnError       a table without the columns it needs
     │   └── FileError         a file that cannot be read or written
+    ├── ClusterError      a cluster that could not finish its work
     └── NotFittedError    a result was asked for before `fit` (also an AttributeError)
 
     CrowdWarning          an estimate stands, but something about the crowd should be looked at (a UserWarning)
@@ -17,6 +18,7 @@ Every message is one sentence that names the place, the value and the way out.
 __all__ = [
     "BallotError",
     "BoundsError",
+    "ClusterError",
     "ColumnError",
     "CrowdWarning",
     "EpivoteError",
@@ -53,6 +55,10 @@ class ColumnError(InputError):
 
 class FileError(InputError):
     """A file that cannot be read or written."""
+
+
+class ClusterError(EpivoteError):
+    """A cluster that could not finish its work."""
 
 
 class CrowdWarning(UserWarning):

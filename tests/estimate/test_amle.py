@@ -126,7 +126,7 @@ def test_any_sharding_gives_the_same_result_to_the_last_bit(election, cells):
     ballots = election.as_ballots()
     whole = AMLE(election.size_bounds).fit(ballots)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(amle_module, "Task", lambda ballots, bounds, gold: Task(ballots, bounds, gold, cells))
+        patch.setattr(amle_module, "open_task", lambda ballots, bounds, gold: Task(ballots, bounds, gold, cells))
         cut = AMLE(election.size_bounds).fit(ballots)
     assert cut.truth_ == whole.truth_
     assert cut.parameters_ == whole.parameters_
@@ -200,7 +200,7 @@ def test_an_interrupted_run_keeps_and_labels_its_estimate(monkeypatch):
                 raise KeyboardInterrupt
             return super().hard_step(parameters, by_menu=by_menu)
 
-    monkeypatch.setattr(amle_module, "Task", Interrupted)
+    monkeypatch.setattr(amle_module, "open_task", Interrupted)
     estimator = AMLE((1, 3))
     with pytest.raises(KeyboardInterrupt):
         estimator.fit(ballots)
@@ -221,7 +221,7 @@ def test_an_interrupt_during_a_later_start_keeps_the_best_so_far(monkeypatch):
                 raise KeyboardInterrupt
             return super().hard_step(parameters, by_menu=by_menu)
 
-    monkeypatch.setattr(amle_module, "Task", Interrupted)
+    monkeypatch.setattr(amle_module, "open_task", Interrupted)
     estimator = AMLE((1, 3), n_starts=5)
     with pytest.raises(KeyboardInterrupt):
         estimator.fit(ballots)

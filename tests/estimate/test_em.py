@@ -213,6 +213,7 @@ def test_an_interrupted_run_keeps_and_labels_its_estimate(monkeypatch):
             return super().soft_step(parameters, by_menu=by_menu)
 
     monkeypatch.setattr(em_module, "Task", Interrupted)
+    monkeypatch.setattr(em_module, "open_task", Interrupted)
     estimator = EM((1, 2))
     with pytest.raises(KeyboardInterrupt):
         estimator.fit(crowd.ballots)

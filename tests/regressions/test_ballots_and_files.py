@@ -74,7 +74,7 @@ def test_an_interrupt_at_the_very_start_of_a_later_run_loses_nothing(monkeypatch
                 raise KeyboardInterrupt
             return super().hard_step(parameters, by_menu=by_menu)
 
-    monkeypatch.setattr(amle_module, "Task", Interrupted)
+    monkeypatch.setattr(amle_module, "open_task", Interrupted)
     estimator = AMLE((1, 2), n_starts=3)
     with pytest.raises(KeyboardInterrupt):
         estimator.fit(ballots)

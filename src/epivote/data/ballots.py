@@ -207,6 +207,11 @@ class Ballots:
         """The instance of every ballot."""
         return np.repeat(np.arange(self.n_instances), np.diff(self.ballot_start))
 
+    @property
+    def has_menus(self) -> bool:
+        """Whether instances differ in what they offer."""
+        return self.menu is not None
+
     @cached_property
     def menu_sizes(self) -> IntArray:
         """Number of alternatives offered on every instance."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -41,19 +41,21 @@ class Posterior:
 class Estimate:
     """Truths, parameters and how they were reached; `gold` names the instances whose sets were given.
 
-    `posterior` is worked out when first asked for; it is `None` for rules that know no rates.
+    `truths`, `posterior` and `ties` are worked out when first asked for; the posterior is `None` for rules that know no
+    rates. Of packed ballots, take them part by part (`parts`) unless all sets fit in memory.
     """
 
     ballots: Ballots
     bounds: SizeBounds
-    truths: Truths
     parameters: Parameters
     counts: VoterCounts
     log_likelihoods: tuple[float, ...]
     status: Status
-    gold: frozenset[str] = frozenset()
+    gold: frozenset[str]
+    compute_truths: Callable[[], Truths]
     compute_posterior: Callable[[], Posterior] | None = None
     compute_ties: Callable[[], tuple[str, ...]] = tuple
+    compute_parts: Callable[[], Iterator[Estimate]] | None = None
     settling_iterations: int = 0
 
     @property
@@ -65,6 +67,18 @@ class Estimate:
     def converged(self) -> bool:
         """Whether the last iteration changed no parameter by more than the tolerance."""
         return self.status == "converged"
+
+    def parts(self) -> Iterator[Estimate]:
+        """The estimate itself, or of packed ballots one estimate per block: sets and posterior of its instances."""
+        if self.compute_parts is None:
+            yield self
+        else:
+            yield from self.compute_parts()
+
+    @cached_property
+    def truths(self) -> Truths:
+        """The estimated sets."""
+        return self.compute_truths()
 
     @cached_property
     def posterior(self) -> Posterior | None:

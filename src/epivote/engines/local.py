@@ -34,7 +34,7 @@ class LocalEngine:
     def frame(self, *, by_menu: bool) -> Frame:
         """What is known before any sets; worked out once, which also reads every source once."""
         if by_menu not in self._frames:
-            self._frames[by_menu] = reduce(Frame.join, self._each(lambda group: self._frame_of(group, by_menu)))
+            self._frames[by_menu] = Frame.joined(self._each(lambda group: self._frame_of(group, by_menu)))
         return self._frames[by_menu]
 
     def hard_sums(self, parameters: Parameters) -> Sums:
@@ -47,7 +47,7 @@ class LocalEngine:
                     one.hard(parameters, counted)
             return counted
 
-        return reduce(_together, self._each(work))
+        return reduce(Sums.together, self._each(work))
 
     def soft_sums(self, parameters: Parameters) -> tuple[Sums, float]:
         """What the probabilities of all sets say, and the sum of all log-partitions."""
@@ -57,11 +57,11 @@ class LocalEngine:
             return counted, sum(one.soft(parameters, counted) for source in group for one in source())
 
         found = self._each(work)
-        return reduce(_together, (counted for counted, _ in found)), sum(total for _, total in found)
+        return reduce(Sums.together, (counted for counted, _ in found)), sum(total for _, total in found)
 
     def _frame_of(self, group: Sequence[Source], by_menu: bool) -> Frame:
         frames = (frame_of(one.shard, *self.size, by_menu=by_menu) for source in group for one in source())
-        return reduce(Frame.join, frames)
+        return Frame.joined(frames)
 
     def _each(self, work: Callable[[Sequence[Source]], T]) -> list[T]:
         groups = [self.sources[number::GROUPS] for number in range(min(GROUPS, len(self.sources)))]
@@ -70,11 +70,6 @@ class LocalEngine:
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(threads())
-
-
-def _together(one: Sums, other: Sums) -> Sums:
-    one.include(other)
-    return one
 
 
 def threads() -> int:

@@ -15,7 +15,7 @@ from epivote.data.names import listing
 from epivote.data.parameters import Parameters, align_rates
 from epivote.errors import InputError, RateError
 from epivote.estimate import starts
-from epivote.estimate.base import RatedEstimator, rated_estimate
+from epivote.estimate.base import RatedEstimator
 from epivote.estimate.em import CLEARLY, EM
 from epivote.estimate.history import History, believed
 from epivote.estimate.maximise import (
@@ -29,7 +29,8 @@ from epivote.estimate.maximise import (
     maximise,
     prior_kind,
 )
-from epivote.estimate.task import Gold, Task, sampled
+from epivote.estimate.outcome import rated_estimate
+from epivote.estimate.task import Gold, Steps, Task, open_task, sampled
 from epivote.model.likelihood import log_likelihood_of
 from epivote.model.pseudo import PseudoCounts
 
@@ -89,7 +90,7 @@ class AMLE(RatedEstimator):
 
     def _run(self, ballots: Ballots, gold: Gold | None, history: History | None) -> Estimate:
         self._check()
-        task = Task(ballots, SizeBounds.of(self.bounds), gold)
+        task = open_task(ballots, SizeBounds.of(self.bounds), gold)
         kind = prior_kind(self.priors, ballots)
         known = believed(history, ballots)
         best: Estimate | None = None
@@ -107,7 +108,7 @@ class AMLE(RatedEstimator):
         assert best is not None
         return self._turned(task, best, kind, known)
 
-    def _turned(self, task: Task, best: Estimate, kind: PriorKind, known: PseudoCounts) -> Estimate:
+    def _turned(self, task: Steps, best: Estimate, kind: PriorKind, known: PseudoCounts) -> Estimate:
         """What a crowd that ticks wrong answers leads to, if that is far more likely; else the same estimate.
 
         Of very many instances a sample is asked first.
@@ -124,9 +125,9 @@ class AMLE(RatedEstimator):
         found = self._alternate(task, turned, kind, known)
         return found if found.log_likelihoods[-1] > best.log_likelihoods[-1] + CLEARLY else best
 
-    def _alternate(self, task: Task, parameters: Parameters, kind: PriorKind, known: PseudoCounts) -> Estimate:
+    def _alternate(self, task: Steps, parameters: Parameters, kind: PriorKind, known: PseudoCounts) -> Estimate:
         """Algorithm 1 from one start."""
-        by_menu = kind != "shared" and task.ballots.menu is not None
+        by_menu = kind != "shared" and task.ballots.has_menus
         status: Status = "iteration limit"
         reached, first = None, parameters
         history: tuple[float, ...] = ()

@@ -6,14 +6,13 @@ import inspect
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Self, get_args
 
 import numpy as np
 
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
-from epivote.data.estimate import Estimate, Status, VoterCounts
+from epivote.data.estimate import Estimate
 from epivote.data.names import FloatArray, listing, suggestion, sums
 from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
@@ -26,7 +25,6 @@ from epivote.estimate.reliability import VoterReport, reliability, upside_down
 from epivote.estimate.review import Doubt, review
 from epivote.estimate.task import Gold, Task
 from epivote.model.best_sets import Utility, best_sets, decide
-from epivote.model.statistics import Statistics
 
 UPSIDE_DOWN = (
     "most ballots come from voters whose ticks speak against what they tick: the crowd seems to be upside down; "
@@ -276,36 +274,3 @@ class RatedEstimator(Estimator):
         ballots = self.estimate_.ballots.select(instances=[instance])
         task = Task(ballots, self.estimate_.bounds)
         return task.margins(self.estimate_.parameters)[0][0], task.shards[0], ballots.offered(instance)
-
-
-def rated_estimate(
-    task: Task,
-    sets_from: Parameters,
-    parameters: Parameters,
-    statistics: Statistics,
-    log_likelihoods: tuple[float, ...],
-    status: Status,
-    *earlier: Parameters,
-) -> Estimate:
-    """An estimate with the most likely sets under `sets_from`, the parameters that led to `parameters`.
-
-    Its posterior and its ties (those of `earlier` steps too) are worked out when first asked for.
-    """
-    chosen = task.truth_step(sets_from)
-    return Estimate(
-        task.ballots,
-        task.bounds,
-        task.truths(chosen),
-        parameters,
-        voter_counts(statistics),
-        log_likelihoods,
-        status,
-        frozenset(task.gold),
-        partial(task.posterior, parameters, chosen),
-        partial(task.ties, sets_from, *earlier),
-    )
-
-
-def voter_counts(statistics: Statistics) -> VoterCounts:
-    """The part of the statistics that is about voters."""
-    return VoterCounts(statistics.hits, statistics.winners_seen, statistics.false_alarms, statistics.losers_seen)

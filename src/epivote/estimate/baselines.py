@@ -6,20 +6,24 @@ Their voters' rates are shares of ticks on the returned sets, for comparison; th
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
+from functools import partial, reduce
+from operator import add
 from typing import Any
 
 import numpy as np
 
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import BoundsLike, SizeBounds
-from epivote.data.estimate import Estimate
+from epivote.data.estimate import Estimate, VoterCounts
 from epivote.data.names import BoolArray, FloatArray, IntArray
 from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
 from epivote.data.truths import Truths
-from epivote.estimate.base import Estimator, voter_counts
+from epivote.estimate.base import Estimator
 from epivote.estimate.history import History, refuse_history
-from epivote.estimate.task import Gold, Task
+from epivote.estimate.outcome import joined_truths, voter_counts
+from epivote.estimate.task import Gold, Steps, Task, open_task
 from epivote.model.choose import choose
 from epivote.model.voters import voter_step
 
@@ -35,9 +39,8 @@ class Baseline(Estimator):
     def _run(self, ballots: Ballots, gold: Gold | None, history: History | None) -> Estimate:
         bounds = SizeBounds(0, None) if self.bounds is None else SizeBounds.of(self.bounds)
         refuse_history(self, history)
-        task = Task(ballots, bounds, gold)
-        chosen = task.with_gold([self._rule(shard) for shard in task.shards])
-        statistics = task.statistics(chosen)
+        task = open_task(ballots, bounds, gold)
+        statistics = reduce(add, (part.statistics(self._sets(part)) for part in task.parts()))
         unknown = Parameters(
             np.full(ballots.n_voters, 0.5), np.full(ballots.n_voters, 0.5), np.full(ballots.n_alternatives, 0.5)
         )
@@ -45,8 +48,30 @@ class Baseline(Estimator):
             statistics.occurrences, statistics.offered, out=unknown.priors.copy(), where=statistics.offered > 0
         )
         parameters = Parameters(*voter_step(statistics, unknown, FLOOR), np.clip(priors, FLOOR, 1 - FLOOR))
-        counts = voter_counts(statistics)
-        return Estimate(ballots, bounds, task.truths(chosen), parameters, counts, (), "converged", frozenset(task.gold))
+        return self._outcome(task, parameters, voter_counts(statistics))
+
+    def _outcome(self, task: Steps, parameters: Parameters, counts: VoterCounts) -> Estimate:
+        return Estimate(
+            task.ballots,
+            task.bounds,
+            parameters,
+            counts,
+            (),
+            "converged",
+            frozenset(task.gold),
+            partial(self._truths, task),
+            compute_parts=None if isinstance(task, Task) else partial(self._parts, task, parameters, counts),
+        )
+
+    def _parts(self, task: Steps, parameters: Parameters, counts: VoterCounts) -> Iterator[Estimate]:
+        for part in task.parts():
+            yield self._outcome(part, parameters, counts)
+
+    def _truths(self, task: Steps) -> Truths:
+        return joined_truths([part.truths(self._sets(part)) for part in task.parts()])
+
+    def _sets(self, task: Task) -> list[BoolArray]:
+        return task.with_gold([self._rule(shard) for shard in task.shards])
 
     def predict(self, ballots: Ballots | Any) -> Truths:
         """The rule applied to other ballots; it learns nothing, so this needs no `fit`."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -13,7 +12,7 @@ from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.estimate import Estimate, Status
 from epivote.data.parameters import Parameters, align_rates
 from epivote.errors import CrowdWarning, InputError
-from epivote.estimate.base import UPSIDE_DOWN, RatedEstimator, rated_estimate
+from epivote.estimate.base import UPSIDE_DOWN, RatedEstimator
 from epivote.estimate.history import History, believed
 from epivote.estimate.maximise import (
     PriorKind,
@@ -25,9 +24,10 @@ from epivote.estimate.maximise import (
     prior_kind,
 )
 from epivote.estimate.model import Model
+from epivote.estimate.outcome import rated_estimate
 from epivote.estimate.reliability import upside_down
 from epivote.estimate.stream import START, Stream
-from epivote.estimate.task import Gold, Task, sampled
+from epivote.estimate.task import Gold, Steps, Task, open_task, sampled
 from epivote.model.likelihood import marginal_log_likelihood_of
 from epivote.model.pseudo import PseudoCounts, shrinkage
 from epivote.model.statistics import Statistics
@@ -82,14 +82,14 @@ class EM(RatedEstimator):
 
     def _run(self, ballots: Ballots, gold: Gold | None, history: History | None) -> Estimate:
         self._check()
-        task = Task(ballots, SizeBounds.of(self.bounds), gold)
+        task = open_task(ballots, SizeBounds.of(self.bounds), gold)
         kind = prior_kind(self.priors, ballots)
         known = believed(history, ballots)
         start = self._start(ballots, mirrored=self._seems_upside_down(ballots, gold, known))
         run = self._iterate(task, start, kind, known)
         self._stream = Stream.after_fit(ballots, run.statistics, run.parameters)
-        found = rated_estimate(task, run.parameters, run.parameters, run.statistics, run.objectives, run.status)
-        return replace(found, settling_iterations=run.settling)
+        reached = run.parameters, run.parameters, run.statistics, run.objectives, run.status
+        return rated_estimate(task, *reached, settling_iterations=run.settling)
 
     def partial_fit(self, batch: Ballots | Any, gold: Gold | None = None, *, final: bool = False) -> Self:
         """Take in one batch of a stream (online EM); `estimate_` is about this batch, `model_` about all so far.
@@ -144,12 +144,12 @@ class EM(RatedEstimator):
             raise KeyboardInterrupt
         return mirrored.objectives[-1] > upright.objectives[-1] + CLEARLY
 
-    def _iterate(self, task: Task, parameters: Parameters, kind: PriorKind, known: PseudoCounts) -> _Run:
+    def _iterate(self, task: Steps, parameters: Parameters, kind: PriorKind, known: PseudoCounts) -> _Run:
         """Weigh, count, maximise.
 
         A shrinkage settles during the first iterations and then stays, so that from there on one objective rises.
         """
-        by_menu = kind != "shared" and task.ballots.menu is not None
+        by_menu = kind != "shared" and task.ballots.has_menus
         pseudo = known
         settling = 0
         settled = self.shrinkage == 0

@@ -61,7 +61,7 @@ def prior_kind(priors: Priors, ballots: Ballots) -> PriorKind:
             return "fixed"
         raise InputError("one instance cannot teach priors; leave priors='auto' or give them, say priors=0.3")
     if priors == "auto":
-        return "individual" if ballots.menu is None else "shared"
+        return "shared" if ballots.has_menus else "individual"
     return "shared" if priors == "shared" else "individual"
 
 

@@ -9,10 +9,10 @@ from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.estimate import Estimate
 from epivote.data.names import FloatArray
 from epivote.data.parameters import Parameters, RateLike, align_rates
-from epivote.errors import InputError
-from epivote.estimate.base import RatedEstimator, rated_estimate
+from epivote.estimate.base import RatedEstimator
 from epivote.estimate.history import History, refuse_history
-from epivote.estimate.task import Gold, Task, priors_differ
+from epivote.estimate.outcome import rated_estimate
+from epivote.estimate.task import Gold, Task, open_task, priors_differ
 from epivote.model.choose import count_optimal, optimal_sets
 from epivote.model.likelihood import log_likelihood_of
 
@@ -48,7 +48,7 @@ class MaximumLikelihood(RatedEstimator):
             align_rates(self.priors, ballots.alternatives, "priors"),
         )
         refuse_history(self, history)
-        task = Task(ballots, SizeBounds.of(self.bounds), gold)
+        task = open_task(ballots, SizeBounds.of(self.bounds), gold)
         statistics = task.hard_step(parameters, by_menu=priors_differ(parameters))
         value = log_likelihood_of(statistics, parameters)
         return rated_estimate(task, parameters, parameters, statistics, (value,), "converged")
@@ -65,7 +65,5 @@ class MaximumLikelihood(RatedEstimator):
 
     def _row(self, instance: str) -> tuple[FloatArray, int, int]:
         ballots = self.estimate_.ballots
-        if instance not in ballots.instance_index:
-            raise InputError(f"{instance!r} is not an instance of the fitted ballots")
         one = Task(ballots.select(instances=[instance]), self.estimate_.bounds)
         return one.margins(self.estimate_.parameters)[0][0], one.shards[0].lower, one.shards[0].upper

@@ -64,7 +64,7 @@ class Stream:
     @classmethod
     def after_fit(cls, ballots: Ballots, statistics: Statistics, parameters: Parameters) -> Stream:
         """A stream that goes on from a finished fit, whose instances are final."""
-        stream = cls(one_menu=ballots.menu is None, n_instances=ballots.n_instances)
+        stream = cls(one_menu=not ballots.has_menus, n_instances=ballots.n_instances)
         stream._make_room(ballots.voters, ballots.alternatives)
         stream._put(statistics, ballots, 1.0)
         counts = VoterCounts(*(stream.sums[name] for name in PER_VOTER))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, reduce
 from operator import add
 from typing import Any
@@ -12,17 +13,21 @@ import numpy as np
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.estimate import Posterior
-from epivote.data.names import BoolArray, FloatArray, IntArray, listing
+from epivote.data.names import BoolArray, FloatArray
+from epivote.data.packed import PackedBallots
 from epivote.data.parameters import Parameters
-from epivote.data.shards import CELLS_PER_SHARD, Columns, Shard, make_shards
+from epivote.data.shards import CELLS_PER_SHARD, Columns, make_shards
 from epivote.data.truths import Truths
+from epivote.engines.disk import disk_engine, gold_by_block
+from epivote.engines.engine import Engine
+from epivote.engines.gold import cell_starts, cells_of, known_rows, nothing_known, tables_of
 from epivote.engines.local import LocalEngine
 from epivote.engines.memory import memory_engine
-from epivote.errors import BoundsError, InputError, RateError
+from epivote.errors import InputError, RateError
 from epivote.model.choose import tied
 from epivote.model.likelihood import log_likelihood_of, marginal_log_likelihood_of
 from epivote.model.margins import margins
-from epivote.model.passes import Known, weigh
+from epivote.model.passes import weigh
 from epivote.model.posterior import log_partition_and_inclusion, set_probabilities
 from epivote.model.statistics import Statistics, frame_of, tally
 
@@ -32,29 +37,25 @@ Gold = Mapping[str, Iterable[str]]
 SAMPLE = 1000
 
 
-class Task:
-    """Ballots, bounds, and their shards; gold sets stay as given through every step."""
+class Steps(ABC):
+    """Whole iterations, wherever the ballots are."""
 
-    def __init__(
-        self, ballots: Ballots, bounds: SizeBounds, gold: Gold | None = None, cells_per_shard: int = CELLS_PER_SHARD
-    ) -> None:
-        self.ballots = ballots
-        self.bounds = bounds
-        self.shards = make_shards(Columns.of(ballots), *bounds.resolve(ballots), cells_per_shard)
-        self.gold = {name: frozenset(gold[name]) for name in ballots.instances if name in gold} if gold else {}
-        self._known: list[Known | None] = self._known_rows(gold) if gold else [None] * len(self.shards)
+    ballots: Ballots
+    bounds: SizeBounds
+    gold: Mapping[str, frozenset[str]]
 
-    @cached_property
-    def engine(self) -> LocalEngine:
+    @property
+    @abstractmethod
+    def engine(self) -> Engine:
         """What works through the shards."""
-        ballots = self.ballots
-        return memory_engine(self.shards, self._known, ballots.n_voters, ballots.n_alternatives, ballots.n_approvals)
+
+    @abstractmethod
+    def parts(self) -> Iterator[Task]:
+        """The same task in parts that fit in memory, one after the other."""
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the engine, whose threads stay where they are; it is made again when needed."""
         return {name: value for name, value in self.__dict__.items() if name != "engine"}
-
-    # Whole iterations
 
     def hard_step(self, parameters: Parameters, *, by_menu: bool = False) -> Statistics:
         """What the most likely set of every instance says about voters and alternatives."""
@@ -64,6 +65,31 @@ class Task:
         """What the probabilities of all sets say about voters and alternatives, and the sum of all log-partitions."""
         counted, log_partition = self.engine.soft_sums(parameters)
         return self.engine.frame(by_menu=by_menu).filled(counted), log_partition
+
+
+class Task(Steps):
+    """Ballots, bounds, and their shards; gold sets stay as given through every step."""
+
+    def __init__(
+        self, ballots: Ballots, bounds: SizeBounds, gold: Gold | None = None, cells_per_shard: int = CELLS_PER_SHARD
+    ) -> None:
+        self.ballots = ballots
+        self.bounds = bounds
+        self.shards = make_shards(Columns.of(ballots), *bounds.resolve(ballots), cells_per_shard)
+        self.gold = {name: frozenset(gold[name]) for name in ballots.instances if name in gold} if gold else {}
+        if gold and not self.gold:
+            raise nothing_known(gold, ballots.instances)
+        self._known = known_rows(self.gold, ballots, self.shards)
+
+    @cached_property
+    def engine(self) -> LocalEngine:
+        """What works through the shards."""
+        ballots = self.ballots
+        return memory_engine(self.shards, self._known, ballots.n_voters, ballots.n_alternatives, ballots.n_approvals)
+
+    def parts(self) -> Iterator[Task]:
+        """The task itself."""
+        yield self
 
     # The steps one by one
 
@@ -98,7 +124,8 @@ class Task:
 
     def posterior(self, parameters: Parameters, chosen: Chosen) -> Posterior:
         """How probable every member and every returned set is; a gold set is certain."""
-        inclusion = np.empty(int(self.cell_start[-1]))
+        cell_start = cell_starts(self.ballots)
+        inclusion = np.empty(int(cell_start[-1]))
         probabilities = np.empty(self.ballots.n_instances)
         for shard, sets, known in zip(self.shards, chosen, self._known, strict=True):
             log_odds = margins(shard, parameters)
@@ -108,7 +135,7 @@ class Task:
                 inside[known.rows] = known.sets
                 probability[known.rows] = 1.0
             probabilities[shard.instances] = probability
-            inclusion[self._cells(shard)] = inside
+            inclusion[cells_of(shard, cell_start)] = inside
         return Posterior(inclusion, probabilities)
 
     def ties(self, *steps: Parameters) -> tuple[str, ...]:
@@ -122,11 +149,6 @@ class Task:
         )
 
     # Between tables of cells and truths
-
-    @cached_property
-    def cell_start(self) -> IntArray:
-        """Where the cells of every instance begin when all are laid out one after the other."""
-        return np.concatenate([[0], np.cumsum(self.ballots.menu_sizes, dtype=np.int64)])
 
     def truths(self, chosen: Chosen) -> Truths:
         """The sets as truths."""
@@ -144,51 +166,42 @@ class Task:
 
     def chosen(self, sets: Gold) -> list[BoolArray]:
         """Sets by instance as tables of cells; instances without one are left empty."""
-        flat = np.zeros(int(self.cell_start[-1]), bool)
-        column = {name: c for c, name in enumerate(self.ballots.alternatives)}
-        for z, instance in enumerate(self.ballots.instances):
-            if instance in sets:
-                if self.ballots.menu is not None:
-                    column = {name: c for c, name in enumerate(self.ballots.offered(instance))}
-                for name in sets[instance]:
-                    if name not in column:
-                        raise InputError(
-                            f"the set of instance {instance!r} has {name!r}, which is not offered there "
-                            f"({listing(list(column))})"
-                        )
-                    flat[self.cell_start[z] + column[name]] = True
-        return [flat[self._cells(shard)] for shard in self.shards]
+        return tables_of(sets, self.ballots, self.shards)
 
-    def _cells(self, shard: Shard) -> IntArray:
-        cells: IntArray = self.cell_start[shard.instances][:, None] + np.arange(shard.width)
-        return cells
 
-    def _known_rows(self, gold: Gold) -> list[Known | None]:
-        if not self.gold:
-            raise InputError(
-                f"none of the {len(gold):,} gold instances has a ballot; the gold ones are {listing(list(gold), 3)}, "
-                f"the ballots' {listing(self.ballots.instances, 3)}"
-            )
-        is_gold = np.array([name in self.gold for name in self.ballots.instances])
-        known: list[Known | None] = []
-        for shard, sets in zip(self.shards, self.chosen(self.gold), strict=True):
-            rows = np.flatnonzero(is_gold[shard.instances])
-            sizes = sets[rows].sum(axis=1)
-            outside = rows[(sizes < shard.lower) | (sizes > shard.upper)]
-            if len(outside):
-                name = self.ballots.instances[shard.instances[outside[0]]]
-                raise BoundsError(
-                    f"the gold set of instance {name!r} has {len(self.gold[name])} alternatives, outside the size "
-                    f"bounds {shard.lower}..{shard.upper}; correct it or widen the bounds"
-                )
-            known.append(Known(rows, sets[rows]) if len(rows) else None)
-        return known
+class PackedTask(Steps):
+    """The same for ballots on disk or on a cluster: iterations where they are, results block by block."""
+
+    def __init__(self, ballots: PackedBallots, bounds: SizeBounds, gold: Gold | None) -> None:
+        self.ballots: PackedBallots = ballots
+        self.bounds = bounds
+        self._gold = gold_by_block(ballots, {name: frozenset(names) for name, names in (gold or {}).items()})
+        self.gold = {name: names for part in self._gold for name, names in part.items()}
+
+    @cached_property
+    def engine(self) -> Engine:
+        """On the workers of a cluster if there is one, else on this machine."""
+        if self.ballots.client is None:
+            return disk_engine(self.ballots, self.bounds, self._gold)
+        from epivote.engines.dask import DaskEngine
+
+        return DaskEngine(self.ballots, self.bounds, self._gold)
+
+    def parts(self) -> Iterator[Task]:
+        """One task per block."""
+        for block, gold in zip(self.ballots.blocks, self._gold, strict=True):
+            yield Task(block.ballots(), self.bounds, gold or None)
+
+
+def open_task(ballots: Ballots, bounds: SizeBounds, gold: Gold | None) -> Steps:
+    """The task for ballots in memory or packed."""
+    return PackedTask(ballots, bounds, gold) if isinstance(ballots, PackedBallots) else Task(ballots, bounds, gold)
 
 
 def sampled(ballots: Ballots, gold: Gold | None) -> tuple[Ballots, Gold | None]:
     """About a thousand instances, gold ones among them, and their gold sets: enough to tell which way up a crowd is."""
     some_gold = list(gold or ())[:SAMPLE]
-    sample = ballots.thinned(ballots.n_instances // SAMPLE, some_gold)
+    sample = ballots.thinned(max(1, ballots.n_instances // SAMPLE), some_gold)
     here = {name: gold[name] for name in some_gold if name in sample.instance_index} if gold else {}
     return sample, here or None
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -62,6 +63,11 @@ class Sums(NamedTuple):
         """Nothing counted yet."""
         return cls(np.zeros((n_voters, 2)), np.zeros(n_alternatives))
 
+    def together(self, other: Sums) -> Sums:
+        """Both, counted in these."""
+        self.include(other)
+        return self
+
     def include(self, other: Sums) -> None:
         """Count these as well."""
         np.add(self.voters, other.voters, out=self.voters)
@@ -87,14 +93,15 @@ class Frame(NamedTuple):
     offered: FloatArray
     groups: Mapping[Group, float]
 
-    def join(self, other: Frame) -> Frame:
-        """The frame of both parts together."""
-        return Frame(
-            self.ticks + other.ticks,
-            self.seen + other.seen,
-            self.offered + other.offered,
-            _both(self.groups, other.groups),
-        )
+    @classmethod
+    def joined(cls, frames: Iterable[Frame]) -> Frame:
+        """The frame of all parts together; groups are in a fixed order, however the parts were cut."""
+        whole = reduce(cls._join, frames)
+        return whole._replace(groups=dict(sorted(whole.groups.items())))
+
+    def _join(self, other: Frame) -> Frame:
+        groups = _both(self.groups, other.groups)
+        return Frame(self.ticks + other.ticks, self.seen + other.seen, self.offered + other.offered, groups)
 
     def filled(self, counted: Sums) -> Statistics:
         """Statistics; false alarms are ticks minus hits, losers what was seen minus the winners: one pass suffices."""

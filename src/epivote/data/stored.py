@@ -1,0 +1,70 @@
+"""Arrays and names in one file that is checked whenever it is read."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from epivote.errors import FileError
+
+
+def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """One `.npz` file; `numpy.load` opens it too."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as file:
+        for name, array in arrays.items():
+            buffer = io.BytesIO()
+            npy.write_array(buffer, np.ascontiguousarray(array), allow_pickle=False)
+            file.writestr(f"{name}.npy", buffer.getbuffer())
+
+
+def read_arrays(path: Path, *names: str) -> list[NDArray[Any]]:
+    """Some arrays of such a file; their checksums are compared before anything is believed."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            found = {name: file.read(f"{name}.npy") for name in names}
+        return [_array(data) for data in found.values()]
+    except FileNotFoundError as error:
+        raise FileError(f"{path} is missing; pack the ballots again") from error
+    except (zipfile.BadZipFile, KeyError, EOFError, ValueError, NotImplementedError) as error:
+        raise FileError(f"{path} is damaged ({_reason(error)}); pack the ballots again") from error
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def names_as_arrays(what: str, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Names as one long text and the length of each."""
+    encoded = [name.encode("utf-8", "surrogatepass") for name in names]
+    return {
+        f"{what}_text": np.frombuffer(b"".join(encoded), np.uint8),
+        f"{what}_length": np.fromiter(map(len, encoded), np.uint32, len(encoded)),
+    }
+
+
+def read_names(path: Path, what: str) -> tuple[str, ...]:
+    """Names written so."""
+    text, length = read_arrays(path, f"{what}_text", f"{what}_length")
+    whole, end = text.tobytes(), np.cumsum(length, dtype=np.int64)
+    pairs = zip((end - length).tolist(), end.tolist(), strict=True)
+    return tuple(whole[begin:stop].decode("utf-8", "surrogatepass") for begin, stop in pairs)
+
+
+def _array(data: bytes) -> NDArray[Any]:
+    stream = io.BytesIO(data)
+    npy.read_magic(stream)
+    shape, fortran, kind = npy.read_array_header_1_0(stream)
+    if fortran or kind.hasobject:
+        raise ValueError("not an array of numbers")
+    return np.frombuffer(data, kind, offset=stream.tell()).reshape(shape)
+
+
+def _reason(error: Exception) -> str:
+    if "CRC" in str(error):
+        return "its checksum does not match"
+    return "it is cut short or is no packed file" if isinstance(error, zipfile.BadZipFile) else str(error)

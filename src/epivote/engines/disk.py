@@ -1,0 +1,58 @@
+"""Shards packed on disk, read block by block in every iteration; as many as fit in a budget stay in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from epivote.data.bounds import SizeBounds
+from epivote.data.packed import PackedBallots, PackedBlock
+from epivote.data.shards import make_shards
+from epivote.engines.gold import known_rows, nothing_known
+from epivote.engines.local import LocalEngine
+from epivote.engines.memory import make_pass
+from epivote.model.passes import Pass, worth_compiling
+
+Gold = Mapping[str, frozenset[str]]
+BYTES_PER_BALLOT = 16
+BYTES_PER_INSTANCE = 8
+
+
+def disk_engine(packed: PackedBallots, bounds: SizeBounds, gold: Sequence[Gold]) -> LocalEngine:
+    """An engine over the blocks of a folder, whose gold sets are given block by block."""
+    compiled = worth_compiling(packed.n_approvals)
+    room = packed.kept_bytes
+    sources = []
+    for block, known in zip(packed.blocks, gold, strict=True):
+        room -= block.n_ballots * BYTES_PER_BALLOT + block.n_instances * BYTES_PER_INSTANCE
+        sources.append(BlockSource(block, bounds, known, compiled=compiled, kept=room >= 0))
+    return LocalEngine(sources, packed.n_voters, packed.n_alternatives, parallel=compiled)
+
+
+class BlockSource:
+    """The passes over one block, read anew every time, or once if they may be kept."""
+
+    def __init__(self, block: PackedBlock, bounds: SizeBounds, gold: Gold, *, compiled: bool, kept: bool) -> None:
+        self.block, self.bounds, self.gold = block, bounds, gold
+        self.compiled, self.kept = compiled, kept
+        self._passes: Sequence[Pass] | None = None
+
+    def __call__(self) -> Sequence[Pass]:
+        """Passes over all shards of the block."""
+        if self._passes is not None:
+            return self._passes
+        shards = make_shards(self.block.columns(), *self.bounds.resolve(self.block))
+        known = known_rows(self.gold, self.block.ballots(), shards) if self.gold else [None] * len(shards)
+        passes = [make_pass(shard, given, compiled=self.compiled) for shard, given in zip(shards, known, strict=True)]
+        if self.kept:
+            self._passes = passes
+        return passes
+
+
+def gold_by_block(packed: PackedBallots, gold: Gold | None) -> list[Gold]:
+    """The gold sets of every block's instances."""
+    if not gold:
+        return [{} for _ in packed.blocks]
+    found: list[Gold] = [{name: gold[name] for name in block.instances if name in gold} for block in packed.blocks]
+    if not any(found):
+        raise nothing_known(gold, packed.blocks[0].instances)
+    return found

@@ -1,0 +1,113 @@
+"""Ballots on a Dask cluster: the same answers as in memory, also when workers die."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from epivote import AMLE, EM, ClusterError, FileError, Majority, open_packed, reference_crowd, write_packed
+from epivote.data import packing
+from epivote.engines import dask as dask_engine
+
+distributed = pytest.importorskip("distributed")
+CROWD = reference_crowd(4000, 100, 9, 3, seed=4)
+pytestmark = pytest.mark.filterwarnings("ignore")  # of the cluster's own threads and sockets
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packing, "BALLOTS_PER_BLOCK", 1000)
+        return write_packed([CROWD.ballots], tmp_path_factory.mktemp("packs") / "crowd").folder
+
+
+@pytest.fixture
+def cluster():
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(cluster):
+    with distributed.Client(cluster) as client:
+        yield client
+
+
+def test_a_cluster_finds_what_memory_finds(folder, client):
+    packed = open_packed(folder, client=client)
+    for make in (lambda: AMLE((1, 3)), lambda: AMLE((1, 3), "uniform", n_starts=2), lambda: Majority((1, 3))):
+        expected, found = make().fit(CROWD.ballots), make().fit(packed)
+        assert found.parameters_ == expected.parameters_, "to the last bit"
+        assert found.truth_ == expected.truth_
+    gold = {name: CROWD.gold[name] for name in CROWD.ballots.instances[::500]}
+    expected, found = EM((1, 3)).fit(CROWD.ballots, gold=gold), EM((1, 3)).fit(packed, gold=gold)
+    assert found.truth_ == expected.truth_
+    np.testing.assert_allclose(found.parameters_.hit_rates, expected.parameters_.hit_rates, rtol=1e-12)
+
+
+def test_tasks_do_not_pile_up_on_the_scheduler(folder, client):
+    seen = []
+
+    def count(_iteration, _value):
+        seen.append(client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
+
+    AMLE((1, 3), max_iterations=12, tolerance=0).fit(open_packed(folder, client=client), progress=count)
+    assert max(seen[2:]) <= 3 * dask_engine.GROUPS
+    assert max(seen[6:]) <= max(seen[:6]) + dask_engine.GROUPS
+
+
+def test_a_worker_killed_in_the_middle_changes_nothing(folder, cluster, client):
+    expected = AMLE((1, 3)).fit(CROWD.ballots)
+    killed = []
+
+    def kill(iteration, _value):
+        if iteration == 3:
+            killed.append(next(iter(cluster.workers.values())).pid)
+            os.kill(killed[0], signal.SIGKILL)
+
+    found = AMLE((1, 3)).fit(open_packed(folder, client=client), progress=kill)
+    assert killed
+    assert found.parameters_ == expected.parameters_
+    assert found.truth_ == expected.truth_
+
+
+def test_a_cluster_without_workers_is_given_up_with_one_sentence(folder, cluster, client, monkeypatch):
+    monkeypatch.setattr(dask_engine, "GLANCE", 0.2)
+    monkeypatch.setattr(dask_engine, "PATIENCE", 1.0)
+
+    def desert(iteration, _value):
+        if iteration == 2:
+            cluster.scale(0)
+            while cluster.workers:
+                time.sleep(0.05)
+
+    with pytest.raises(ClusterError, match="no workers for 1 seconds; start some"):
+        AMLE((1, 3)).fit(open_packed(folder, client=client), progress=desert)
+
+
+def test_workers_that_come_back_are_waited_for(folder, cluster, client):
+    expected = AMLE((1, 3)).fit(CROWD.ballots)
+
+    def leave_and_return(iteration, _value):
+        if iteration == 2:
+            cluster.scale(0)
+            while cluster.workers:
+                time.sleep(0.05)
+            threading.Timer(1.0, lambda: cluster.scale(1)).start()
+
+    found = AMLE((1, 3)).fit(open_packed(folder, client=client), progress=leave_and_return)
+    assert found.parameters_ == expected.parameters_
+
+
+def test_a_damaged_block_is_refused_by_the_workers_too(folder, client, tmp_path):
+    import shutil
+
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    path = copy / "block-00004.npz"
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(FileError, match=r"block-00004.npz is damaged"):
+        EM((1, 3)).fit(open_packed(copy, client=client))
