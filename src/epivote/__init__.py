@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     )
     from epivote.formats.detect import read_export
     from epivote.formats.export import Export
+    from epivote.formats.pack import pack_files
     from epivote.formats.predictions import write_predictions
     from epivote.formats.write import write_ballots, write_estimate, write_menu, write_truths
     from epivote.report.page import write_report
@@ -134,6 +135,7 @@ __all__ = [
     "marginal_log_likelihood",
     "mean_interval",
     "open_packed",
+    "pack_files",
     "plan",
     "rank_participants",
     "read_ballots",
@@ -161,6 +163,7 @@ __all__ = [
 
 _LATER = {
     "Export": "formats.export",
+    "pack_files": "formats.pack",
     "read_ballots": "formats.canonical",
     "read_confidence": "formats.canonical",
     "read_export": "formats.detect",

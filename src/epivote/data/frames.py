@@ -40,6 +40,22 @@ def from_table(
     duplicates: Duplicates,
 ) -> Ballots:
     """Ballots from a table whose rows know their places; see `Ballots.from_frame`."""
+    rows = rows_of(table, layout, voter, instance, approvals, split, blank)
+    if layout == "indicators" and alternatives is None:
+        alternatives = _indicator_columns(table, voter, instance, approvals)
+    return rows.ballots(alternatives=alternatives, menu=menu, duplicates=duplicates, merge=layout == "ticks")
+
+
+def rows_of(
+    table: Table,
+    layout: Layout,
+    voter: str | None,
+    instance: str | None,
+    approvals: str | Iterable[str] | None,
+    split: Split,
+    blank: Blank | None,
+) -> Rows:
+    """One row per ballot (or tick) of a table in any layout; what is missing is left out."""
     if layout not in get_args(Layout):
         raise BallotError(f"layout={layout!r} is not one of {listing(get_args(Layout))}")
     if blank is not None and blank not in get_args(Blank):
@@ -54,11 +70,7 @@ def from_table(
         rows = _wide(table, layout, voter, instance, approvals, split)
     if blank is None:
         blank = "empty" if layout in ("lists", "ticks") else "missing"
-    if layout == "indicators" and alternatives is None:
-        alternatives = _indicator_columns(table, voter, instance, approvals)
-    if blank == "missing":
-        rows = rows.keep(~rows.blank)
-    return rows.ballots(alternatives=alternatives, menu=menu, duplicates=duplicates, merge=layout == "ticks")
+    return rows.keep(~rows.blank) if blank == "missing" else rows
 
 
 def eager_frame(frame: Any) -> nw.DataFrame[Any]:

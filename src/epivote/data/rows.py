@@ -59,14 +59,32 @@ class Rows:
             self.split,
         )
 
+    def ticked(self) -> pl.Series:
+        """Every name that is ticked somewhere."""
+        cells, _ = self._cells()
+        return _names_in(cells).explode(empty_as_null=False).unique()
+
     def ballots(
-        self, *, alternatives: Iterable[str] | None, menu: MenuLike | None, duplicates: Duplicates, merge: bool = False
+        self,
+        *,
+        alternatives: Iterable[str] | None,
+        menu: MenuLike | None,
+        duplicates: Duplicates,
+        merge: bool = False,
+        voters: tuple[str, ...] | None = None,
     ) -> Ballots:
-        """Ballots from these rows; blank ones are empty ballots. `merge` joins the ticks of a ballot's rows."""
-        voters, ballot_voter = _encode(self.voter, "voter", self.place)
+        """Ballots from these rows; blank ones are empty ballots. `merge` joins the ticks of a ballot's rows.
+
+        `voters` are those the ballots shall list, if there are more than appear here.
+        """
+        if voters is None:
+            voters, ballot_voter = _encode(self.voter, "voter", self.place)
+        else:
+            _check_filled(self.voter, "voter", self.place)
+            ballot_voter = _numbers(self.voter, voters)
         instances, ballot_instance = _encode(self.instance, "instance", self.place)
         cells, cell_of_row = self._cells()
-        ticks = cells.list.drop_nulls().list.filter(pl.element() != "")
+        ticks = _names_in(cells)
         named = ticks.explode(empty_as_null=False)
         ticked = named.unique(maintain_order=True)
         names = universe(alternatives, menu, ticked.to_list())
@@ -112,14 +130,22 @@ class Rows:
                 check_known([name], known, self.place(int(np.flatnonzero(cell_of_row == cell)[0])))
 
 
+def _names_in(cells: pl.Series) -> pl.Series:
+    return cells.list.drop_nulls().list.filter(pl.element() != "")
+
+
 def _encode(column: pl.Series, kind: str, place: Place) -> tuple[tuple[str, ...], IntArray]:
     """Names in order of first appearance, and the number of each row's name."""
+    _check_filled(column, kind, place)
+    names = column.unique(maintain_order=True)
+    return as_names(names.to_list(), kind), _numbers(column, names)
+
+
+def _check_filled(column: pl.Series, kind: str, place: Place) -> None:
     blank = (column.is_null() | (column == "")).fill_null(value=True).arg_true()
     if len(blank):
         article = "an" if kind == "instance" else "a"
         raise BallotError(f"{place(int(blank[0]))}: the {kind} is blank; give every ballot {article} {kind}")
-    names = column.unique(maintain_order=True)
-    return as_names(names.to_list(), kind), _numbers(column, names)
 
 
 def _numbers(column: pl.Series, names: Iterable[str] | pl.Series) -> IntArray:

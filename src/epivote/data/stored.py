@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +26,25 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 def read_arrays(path: Path, *names: str) -> list[NDArray[Any]]:
     """Some arrays of such a file; their checksums are compared before anything is believed."""
+    found = _read(path, names, "pack the ballots again")
+    return [found[name] for name in names]
+
+
+def read_all(path: Path, remedy: str) -> dict[str, NDArray[Any]]:
+    """All arrays of such a file; `remedy` says what to do if it is damaged."""
+    return _read(path, None, remedy)
+
+
+def _read(path: Path, names: Iterable[str] | None, remedy: str) -> dict[str, NDArray[Any]]:
     try:
         with zipfile.ZipFile(path) as file:
-            found = {name: file.read(f"{name}.npy") for name in names}
-        return [_array(data) for data in found.values()]
+            wanted = names if names is not None else [entry.removesuffix(".npy") for entry in file.namelist()]
+            found = {name: file.read(f"{name}.npy") for name in wanted}
+        return {name: _array(data) for name, data in found.items()}
     except FileNotFoundError as error:
-        raise FileError(f"{path} is missing; pack the ballots again") from error
+        raise FileError(f"{path} is missing; {remedy}") from error
     except (zipfile.BadZipFile, KeyError, EOFError, ValueError, NotImplementedError) as error:
-        raise FileError(f"{path} is damaged ({_reason(error)}); pack the ballots again") from error
+        raise FileError(f"{path} is damaged ({_reason(error)}); {remedy}") from error
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror or error}") from error
 

@@ -16,6 +16,7 @@ from epivote.data.parameters import Parameters, align_rates
 from epivote.errors import InputError, RateError
 from epivote.estimate import starts
 from epivote.estimate.base import RatedEstimator
+from epivote.estimate.checkpoint import as_arrays, parameters_in
 from epivote.estimate.em import CLEARLY, EM
 from epivote.estimate.history import History, believed
 from epivote.estimate.maximise import (
@@ -95,8 +96,8 @@ class AMLE(RatedEstimator):
         known = believed(history, ballots)
         best: Estimate | None = None
         try:
-            for parameters in self._starts(ballots, gold, history):
-                found = self._alternate(task, parameters, kind, known)
+            for number, parameters in enumerate(self._starts(ballots, gold, history)):
+                found = self._alternate(task, parameters, kind, known, run=f"start {number}")
                 if best is None or found.log_likelihoods[-1] > best.log_likelihoods[-1]:
                     best = found
                 if found.status == "interrupted":
@@ -125,19 +126,29 @@ class AMLE(RatedEstimator):
         found = self._alternate(task, turned, kind, known)
         return found if found.log_likelihoods[-1] > best.log_likelihoods[-1] + CLEARLY else best
 
-    def _alternate(self, task: Steps, parameters: Parameters, kind: PriorKind, known: PseudoCounts) -> Estimate:
-        """Algorithm 1 from one start."""
+    def _alternate(
+        self, task: Steps, parameters: Parameters, kind: PriorKind, known: PseudoCounts, run: str | None = None
+    ) -> Estimate:
+        """Algorithm 1 from one start, or from where the `run` of this name had got to."""
         by_menu = kind != "shared" and task.ballots.has_menus
         status: Status = "iteration limit"
         reached, first = None, parameters
         history: tuple[float, ...] = ()
+        kept = self._checkpoint.get(run) if run is not None else None
+        if kept is not None:
+            previous, parameters, first = (parameters_in(kept, name) for name in ("previous", "current", "first"))
+            history = tuple(kept["history"].tolist())
+            reached = previous, parameters, task.hard_step(previous, by_menu=by_menu), history
+            status = "converged" if kept["converged"][0] else status
         try:
-            for iteration in range(self.max_iterations):
+            for iteration in range(len(history), 0 if status == "converged" else self.max_iterations):
                 statistics = task.hard_step(parameters, by_menu=by_menu)
                 following = maximise(statistics, parameters, kind, self.floor, known, self.prior_update)
                 change = following.distance(parameters)
                 history = (*history, log_likelihood_of(statistics, following) + known.log_density(following))
                 reached = parameters, following, statistics, history
+                if run is not None:
+                    self._keep(run, first, parameters, following, history, converged=change <= self.tolerance)
                 parameters = following
                 self._progress(iteration + 1, history[-1])
                 if change <= self.tolerance:
@@ -149,6 +160,20 @@ class AMLE(RatedEstimator):
             status = "interrupted"
         assert reached is not None
         return rated_estimate(task, *reached, status, first)
+
+    def _keep(
+        self,
+        run: str,
+        first: Parameters,
+        previous: Parameters,
+        current: Parameters,
+        history: tuple[float, ...],
+        *,
+        converged: bool,
+    ) -> None:
+        states = {"first": first, "previous": previous, "current": current}
+        arrays = {name: array for what, each in states.items() for name, array in as_arrays(what, each).items()}
+        self._checkpoint.put(run, **arrays, history=np.array(history), converged=converged)
 
     def _starts(self, ballots: Ballots, gold: Gold | None, history: History | None) -> Iterator[Parameters]:
         rng = np.random.default_rng(self.seed)

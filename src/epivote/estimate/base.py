@@ -6,6 +6,7 @@ import inspect
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Self, get_args
 
 import numpy as np
@@ -18,6 +19,7 @@ from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
 from epivote.data.truths import Truths
 from epivote.errors import CrowdWarning, InputError, NotFittedError
+from epivote.estimate.checkpoint import Checkpoint, fingerprint
 from epivote.estimate.explain import Explanation, explain
 from epivote.estimate.history import History, Record
 from epivote.estimate.model import Model
@@ -45,6 +47,7 @@ class Estimator(ABC):
     _estimate: Estimate | None = None
     _progress: Progress = staticmethod(_silent)
     _frame_kind: Any = "polars"
+    _checkpoint = Checkpoint()
 
     def fit(
         self,
@@ -52,16 +55,22 @@ class Estimator(ABC):
         gold: Gold | None = None,
         history: History | None = None,
         progress: Progress | None = None,
+        checkpoint: str | Path | None = None,
     ) -> Self:
         """Estimate from ballots, or from a dataframe with one ballot per row (`Ballots.from_frame`).
 
         `gold` gives the right sets of some instances: they are kept as they are and teach voters and priors.
         `history` gives earlier counts of some voters, as `voter_history_` returns them.
         `progress` is called after every iteration with its number and the objective.
+        `checkpoint` names a file that is kept up to date after every iteration; if it is there already, the fit that
+        wrote it is continued.
         If it is interrupted (KeyboardInterrupt), what was reached so far is kept in `estimate_`, labelled so.
         """
         ballots = self._as_ballots(ballots)
         self._progress = progress or _silent
+        self._checkpoint = Checkpoint()
+        if checkpoint is not None:
+            self._checkpoint = Checkpoint(Path(checkpoint), fingerprint(self, ballots, gold, history))
         self._estimate = self._run(ballots, gold, history)
         if upside_down(self._estimate.counts):
             warnings.warn(UPSIDE_DOWN, CrowdWarning, stacklevel=2)

@@ -10,9 +10,11 @@ import numpy as np
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.estimate import Estimate, Status
+from epivote.data.names import FloatArray
 from epivote.data.parameters import Parameters, align_rates
 from epivote.errors import CrowdWarning, InputError
 from epivote.estimate.base import UPSIDE_DOWN, RatedEstimator
+from epivote.estimate.checkpoint import State, as_arrays, parameters_in
 from epivote.estimate.history import History, believed
 from epivote.estimate.maximise import (
     PriorKind,
@@ -35,6 +37,7 @@ from epivote.model.statistics import Statistics
 SETTLING_ITERATIONS = 10
 SETTLED = 1e-3
 CLEARLY = 20.0
+RUN = "only"
 
 
 class EM(RatedEstimator):
@@ -85,8 +88,9 @@ class EM(RatedEstimator):
         task = open_task(ballots, SizeBounds.of(self.bounds), gold)
         kind = prior_kind(self.priors, ballots)
         known = believed(history, ballots)
-        start = self._start(ballots, mirrored=self._seems_upside_down(ballots, gold, known))
-        run = self._iterate(task, start, kind, known)
+        kept = self._checkpoint.get(RUN)
+        mirrored = kept is None and self._seems_upside_down(ballots, gold, known)
+        run = self._iterate(task, self._start(ballots, mirrored=mirrored), kind, known, kept)
         self._stream = Stream.after_fit(ballots, run.statistics, run.parameters)
         reached = run.parameters, run.parameters, run.statistics, run.objectives, run.status
         return rated_estimate(task, *reached, settling_iterations=run.settling)
@@ -144,20 +148,29 @@ class EM(RatedEstimator):
             raise KeyboardInterrupt
         return mirrored.objectives[-1] > upright.objectives[-1] + CLEARLY
 
-    def _iterate(self, task: Steps, parameters: Parameters, kind: PriorKind, known: PseudoCounts) -> _Run:
-        """Weigh, count, maximise.
+    def _iterate(
+        self, task: Steps, parameters: Parameters, kind: PriorKind, known: PseudoCounts, kept: State | None = None
+    ) -> _Run:
+        """Weigh, count, maximise; or go on from where a run had got to.
 
         A shrinkage settles during the first iterations and then stays, so that from there on one objective rises.
         """
         by_menu = kind != "shared" and task.ballots.has_menus
         pseudo = known
-        settling = 0
+        done = settling = 0
         settled = self.shrinkage == 0
         objectives: tuple[float, ...] = ()
         reached: Statistics | None = None
         status: Status = "iteration limit"
+        if kept is not None:
+            previous, parameters = parameters_in(kept, "previous"), parameters_in(kept, "current")
+            pseudo = PseudoCounts(*kept["believed"].reshape(4, -1), *kept["believed_priors"].tolist())
+            done, settling, was_settled, converged = kept["progress"].astype(int).tolist()
+            settled, objectives = bool(was_settled), tuple(kept["objectives"].tolist())
+            reached, _ = task.soft_step(previous, by_menu=by_menu)
+            status = "converged" if converged else status
         try:
-            for iteration in range(self.max_iterations):
+            for iteration in range(done, 0 if status == "converged" else self.max_iterations):
                 statistics, log_partition = task.soft_step(parameters, by_menu=by_menu)
                 if not settled:
                     pseudo = known + self._shrinkage(statistics, kind)
@@ -166,18 +179,39 @@ class EM(RatedEstimator):
                 following = maximise(statistics, parameters, kind, self.floor, pseudo)
                 change = following.distance(parameters)
                 objectives = (*objectives, value + pseudo.log_density(parameters))
+                converged = settled and change <= self.tolerance
+                settled = settled or change <= SETTLED or iteration + 1 >= SETTLING_ITERATIONS
+                progress = np.array([iteration + 1, settling, settled, converged], float)
+                self._keep(parameters, following, pseudo, objectives, progress)
                 parameters, reached = following, statistics
                 self._progress(iteration + 1, objectives[-1])
-                if settled and change <= self.tolerance:
+                if converged:
                     status = "converged"
                     break
-                settled = settled or change <= SETTLED or iteration + 1 >= SETTLING_ITERATIONS
         except KeyboardInterrupt:
             if reached is None:
                 raise
             status = "interrupted"
         assert reached is not None
         return _Run(parameters, reached, objectives, settling, status)
+
+    def _keep(
+        self,
+        previous: Parameters,
+        current: Parameters,
+        pseudo: PseudoCounts,
+        objectives: tuple[float, ...],
+        progress: FloatArray,
+    ) -> None:
+        self._checkpoint.put(
+            RUN,
+            **as_arrays("previous", previous),
+            **as_arrays("current", current),
+            believed=np.concatenate([pseudo.hits, pseudo.misses, pseudo.false_alarms, pseudo.rejections]),
+            believed_priors=np.array([pseudo.prior_in, pseudo.prior_out]),
+            objectives=np.array(objectives),
+            progress=progress,
+        )
 
     def _shrinkage(self, statistics: Statistics, kind: PriorKind) -> PseudoCounts:
         return shrinkage(statistics, strength=self._strength(), with_priors=kind == "individual")

@@ -10,17 +10,27 @@ import io
 import json
 import time
 import tokenize
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import narwhals as nw
+import numpy as np
 import polars as pl
 
-from epivote.data.frames import INSTANCE_COLUMNS, LIST_COLUMNS, TICK_COLUMNS, VOTER_COLUMNS, Layout, Table, from_table
-from epivote.data.names import Place, listing, suggestion
-from epivote.data.rows import Split, at
+from epivote.data.frames import (
+    INSTANCE_COLUMNS,
+    LIST_COLUMNS,
+    TICK_COLUMNS,
+    VOTER_COLUMNS,
+    Blank,
+    Layout,
+    Table,
+    rows_of,
+)
+from epivote.data.names import IntArray, Place, listing, suggestion
+from epivote.data.rows import Rows, Split, at
 from epivote.errors import BallotError, ColumnError, FileError
 from epivote.formats.export import Export, Reading, as_name, read_json, read_json_lines, records
 from epivote.formats.forms import matches
@@ -28,13 +38,39 @@ from epivote.formats.source import PARQUET, Source
 from epivote.formats.text_table import TextTable
 
 SEPARATOR = "|"
+TableKind = Literal["ballots", "ticks", "indicators", "crowd-kit"]
 JSON_LINES = (".jsonl", ".ndjson")
 T = TypeVar("T")
 
 
+@dataclass(frozen=True)
+class Shape:
+    """How a table is to be understood: its layout, which columns hold what, and how cells are split."""
+
+    layout: Layout
+    voter: str
+    instance: str
+    ticks: list[str]
+    split: Split
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns that are needed."""
+        return list(dict.fromkeys([self.voter, self.instance, *self.ticks]))
+
+    def rows(self, table: Table, blank: Blank | None) -> Rows:
+        """The rows of such a table."""
+        ticks = self.ticks if self.layout == "indicators" else self.ticks[0]
+        return rows_of(table, self.layout, self.voter, self.instance, ticks, self.split, blank)
+
+    def alternatives(self, reading: Reading) -> Sequence[str] | None:
+        """Those that were stated, by the user or by the columns."""
+        return self.ticks if reading.alternatives is None and self.layout == "indicators" else reading.alternatives
+
+
 def read_lists(source: Source, reading: Reading) -> Export:
     """A row per ballot; ticks joined by `|` (or as `separator` says) or, in JSON and Parquet, a list."""
-    found = _read(source, reading, "lists", (reading.ticks, LIST_COLUMNS), at(reading.separator or SEPARATOR))
+    found = _read(source, reading, "ballots")
     lists = [name for name in found.ballots.alternatives if name[0] in "[({" and name[-1] in "])}"]
     if lists:
         note = f"alternative {lists[0]!r} looks like a list; --format crowd-kit reads lists within cells"
@@ -44,12 +80,12 @@ def read_lists(source: Source, reading: Reading) -> Export:
 
 def read_crowd_kit(source: Source, reading: Reading) -> Export:
     """A row per ballot; the ticks are a list as JSON or Python writes it, else joined by `|`."""
-    return _read(source, reading, "lists", (reading.ticks, LIST_COLUMNS), _literal(reading.separator or SEPARATOR))
+    return _read(source, reading, "crowd-kit")
 
 
 def read_ticks(source: Source, reading: Reading) -> Export:
     """A row per tick; a row without alternative makes an empty ballot."""
-    found = _read(source, reading, "ticks", (reading.ticks, TICK_COLUMNS), at(SEPARATOR))
+    found = _read(source, reading, "ticks")
     if (found.ballots.ballot_sizes > 0).all():
         note = (
             "a row is one tick, so a voter who ticked nothing has no row and counts as not having answered; "
@@ -61,46 +97,44 @@ def read_ticks(source: Source, reading: Reading) -> Export:
 
 def read_indicators(source: Source, reading: Reading) -> Export:
     """A row per ballot with a 0/1 column per alternative; those `ticks` matches, else all but voter and instance."""
-    columns = columns_of(source)
-    keys = [_find(source, columns, reading.voter, VOTER_COLUMNS, "voter")]
-    keys.append(_find(source, columns, reading.instances, INSTANCE_COLUMNS, "instances"))
-    marks = [name for name in columns if name not in keys and (reading.ticks is None or matches(name, reading.ticks))]
-    if not marks:
-        raise ColumnError(f"{source}: no 0/1 column is left besides {listing(keys)}; check --ticks")
-    return _ballots(source, reading, "indicators", keys, marks, at(SEPARATOR))
+    return _read(source, reading, "indicators")
 
 
-def _read(
-    source: Source, reading: Reading, layout: Layout, ticks: tuple[str | None, Sequence[str]], split: Split
-) -> Export:
+def shape_of(source: Source, reading: Reading, kind: TableKind) -> Shape:
+    """How the table in a file is to be understood."""
     columns = columns_of(source)
     voter = _find(source, columns, reading.voter, VOTER_COLUMNS, "voter")
     instance = _find(source, columns, reading.instances, INSTANCE_COLUMNS, "instances")
-    approvals = _find(source, columns, *ticks, "ticks")
-    return _ballots(source, reading, layout, [voter, instance], [approvals], split)
+    if kind == "indicators":
+        keys = (voter, instance)
+        marks = [name for name in columns if name not in keys and _is_mark(name, reading)]
+        if not marks:
+            raise ColumnError(f"{source}: no 0/1 column is left besides {listing(keys)}; check --ticks")
+        return Shape("indicators", voter, instance, marks, at(SEPARATOR))
+    ticks = _find(source, columns, reading.ticks, TICK_COLUMNS if kind == "ticks" else LIST_COLUMNS, "ticks")
+    if kind == "ticks":
+        return Shape("ticks", voter, instance, [ticks], at(SEPARATOR))
+    separator = reading.separator or SEPARATOR
+    return Shape("lists", voter, instance, [ticks], _literal(separator) if kind == "crowd-kit" else at(separator))
 
 
-def _ballots(
-    source: Source, reading: Reading, layout: Layout, keys: list[str], ticks: list[str], split: Split
-) -> Export:
-    voter, instance = keys
-    table = open_table(source, list(dict.fromkeys([*keys, *ticks])))
+def _is_mark(name: str, reading: Reading) -> bool:
+    return reading.ticks is None or matches(name, reading.ticks)
+
+
+def _read(source: Source, reading: Reading, kind: TableKind) -> Export:
+    shape = shape_of(source, reading, kind)
+    table = open_table(source, shape.columns)
     if len(table.frame) == 0:
         raise BallotError(f"{source} holds no ballots; check that it is the file you meant")
     begin = time.perf_counter()
-    ballots = from_table(
-        table,
-        layout=layout,
-        voter=voter,
-        instance=instance,
-        approvals=ticks if layout == "indicators" else ticks[0],
-        alternatives=reading.alternatives,
+    ballots = shape.rows(table, reading.blank).ballots(
+        alternatives=shape.alternatives(reading),
         menu=reading.menu,
-        split=split,
-        blank=reading.blank,
         duplicates=reading.duplicates,
+        merge=shape.layout == "ticks",
     )
-    inferred = reading.alternatives is None and reading.menu is None and layout != "indicators"
+    inferred = shape.alternatives(reading) is None and reading.menu is None
     return Export(ballots, inferred=inferred, encode_seconds=time.perf_counter() - begin)
 
 
@@ -129,11 +163,32 @@ def open_table(source: Source, names: Sequence[str]) -> Table:
     return Table(nw.from_native(text.select(names)), text.place)
 
 
+def open_batches(source: Source, names: Sequence[str], size: int) -> Iterator[tuple[pl.DataFrame, IntArray, Place]]:
+    """The same, `size` rows at a time: columns, the number of each row in the file, and what its place is called."""
+    if source.start(len(PARQUET)) == PARQUET:
+        scan = pl.scan_parquet(source.path, glob=False).select(names)
+        begin = 0
+        try:
+            for frame in scan.collect_batches(chunk_size=size, maintain_order=True):
+                yield frame, np.arange(begin, begin + len(frame)), lambda row: f"{source}, row {row + 1}"
+                begin += len(frame)
+        except pl.exceptions.PolarsError as error:
+            raise _damaged(source, error) from None
+    else:
+        text = TextTable(source)
+        for frame, records in text.batches(names, size):
+            yield frame, records, text.place_of
+
+
 def _parquet(source: Source, what: Callable[[pl.LazyFrame], T]) -> T:
     try:
         return what(pl.scan_parquet(source.path, glob=False))
     except pl.exceptions.PolarsError as error:
-        raise FileError(f"{source} is damaged Parquet ({str(error).splitlines()[0]}); write it again") from None
+        raise _damaged(source, error) from None
+
+
+def _damaged(source: Source, error: Exception) -> FileError:
+    return FileError(f"{source} is damaged Parquet ({str(error).splitlines()[0]}); write it again")
 
 
 def _json_lines(source: Source, names: Sequence[str]) -> pl.DataFrame:

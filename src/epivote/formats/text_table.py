@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -16,7 +16,7 @@ from epivote.formats.source import PARQUET, Source, not_utf8
 
 SEPARATORS = (",", "\t", ";")
 csv.field_size_limit(2**31 - 1)
-NOTHING, ENDS = "\0nothing", "\0ends"
+NOTHING, ENDS, ROW = "\0nothing", "\0ends", "\0row"
 
 
 class TextTable:
@@ -44,6 +44,23 @@ class TextTable:
         self._rows = np.flatnonzero(~frame[NOTHING].to_numpy())
         return frame.filter(~pl.col(NOTHING)).drop(NOTHING, ENDS)
 
+    def batches(self, names: Sequence[str], size: int) -> Iterator[tuple[pl.DataFrame, IntArray]]:
+        """Some columns, `size` rows at a time and blank lines left out, with the numbers of their records."""
+        nothing, ends = pl.all_horizontal(pl.exclude(ROW).is_null()).alias(NOTHING), pl.nth(-1).is_null().alias(ENDS)
+        scan = self._scan().with_row_index(ROW).select(*map(pl.col, names), ROW, nothing, ends)
+        n_rows, torn, blank_lines = 0, False, False
+        try:
+            for frame in scan.collect_batches(chunk_size=size, maintain_order=True):
+                n_rows += len(frame)
+                torn |= bool(frame[ENDS].any())
+                blank_lines |= bool(frame[NOTHING].any())
+                kept = frame.filter(~pl.col(NOTHING))
+                yield kept.drop(ROW, NOTHING, ENDS), kept[ROW].to_numpy()
+        except pl.exceptions.PolarsError as error:
+            raise self._damaged(error) from None
+        if torn:
+            self._check_cells(n_rows, blank_lines=blank_lines)
+
     def column(self, usual: Sequence[str]) -> pl.Series:
         """The first of the usual names that is there."""
         for name in usual:
@@ -63,8 +80,12 @@ class TextTable:
 
     def place(self, row: int) -> str:
         """`quiz.csv, line 7`."""
+        return self.place_of(int(self._rows[row]))
+
+    def place_of(self, record: int) -> str:
+        """The same for a record, blank lines counted."""
         begins: list[int] = []
-        self._visit(lambda line, _: begins.append(line), most=int(self._rows[row]) + 2)
+        self._visit(lambda line, _: begins.append(line), most=record + 2)
         return f"{self.source}, line {begins[-1]}"
 
     def _scan(self) -> pl.LazyFrame:
@@ -88,7 +109,7 @@ class TextTable:
 
     def _collect(self, frame: pl.LazyFrame) -> pl.DataFrame:
         try:
-            return frame.collect()
+            return frame.collect(engine="streaming")
         except pl.exceptions.PolarsError as error:
             raise self._damaged(error) from None
 

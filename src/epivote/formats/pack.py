@@ -1,0 +1,165 @@
+"""From files larger than memory to packed ballots.
+
+Rows are first dealt out by instance into parts small enough to be encoded one at a time; then every part is encoded,
+checked and packed by the code that reads small files. Only names of voters and alternatives are held for all.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast, get_args
+
+import narwhals as nw
+import polars as pl
+
+from epivote.data.build import universe, without_alternative
+from epivote.data.frames import Table
+from epivote.data.names import IntArray, Place
+from epivote.data.packed import PackedBallots, open_packed
+from epivote.data.packing import packing, write_packed
+from epivote.data.rows import Rows, Split, at
+from epivote.errors import BallotError, FileError
+from epivote.formats.detect import Format, detect, read_export
+from epivote.formats.export import Reading
+from epivote.formats.source import Source, open_source
+from epivote.formats.tables import JSON_LINES, SEPARATOR, Shape, TableKind, open_batches, shape_of
+
+BYTES_PER_PART = 1 << 25
+ROWS_PER_BATCH = 1 << 19
+Told = Callable[[str], None]
+
+
+def pack_files(
+    paths: Sequence[str | Path],
+    folder: str | Path,
+    *,
+    format: Format | None = None,  # noqa: A002
+    reading: Reading | None = None,
+    told: Told = lambda _: None,
+) -> PackedBallots:
+    """Pack the ballots of one or several files into a folder, for `open_packed`.
+
+    CSV, TSV and Parquet tables may be larger than memory, and the ballots of an instance may be spread over all of
+    them; any other export must come alone and is read whole. Inputs of more than 32 MB are dealt out by name, so their
+    instances change order. `told` is called with a few words on how far it is.
+    """
+    target, reading = Path(folder), reading or Reading()
+    if target.exists():
+        raise FileError(f"{target} is there already; remove it or choose another folder")
+    with ExitStack() as stack:
+        sources = [stack.enter_context(open_source(path)) for path in paths]
+        kinds = [format or detect(source, reading) for source in sources]
+        other = next((n for n, kind in enumerate(kinds) if not _is_table(sources[n], kind) or kind != kinds[0]), None)
+        if other is not None and len(paths) > 1:
+            raise FileError(
+                f"{sources[other]} was read as {kinds[other]}, which cannot be packed together with other files; pack "
+                "it by itself, or convert it to CSV first (epivote convert)"
+            )
+        if other is not None:
+            told(f"Reading {sources[0]}")
+            return write_packed([read_export(paths[0], format=kinds[0], **vars(reading)).ballots], target)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            spill = stack.enter_context(tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent))
+            kind = cast("TableKind", kinds[0])
+            deal = Deal(Path(spill), sources, [shape_of(source, reading, kind) for source in sources], reading)
+            deal.read(told)
+            return deal.pack(target, told)
+        except OSError as error:
+            raise FileError(f"cannot write {target}: {error.strerror or error}; nothing was packed") from error
+
+
+def _is_table(source: Source, kind: str) -> bool:
+    return kind in get_args(TableKind) and source.suffix not in (".json", *JSON_LINES)
+
+
+@dataclass
+class Deal:
+    """Rows of several tables, dealt out by instance into parts in a folder, and the names found in them."""
+
+    folder: Path
+    sources: list[Source]
+    shapes: list[Shape]
+    reading: Reading
+    voters: dict[str, None] = field(default_factory=dict)
+    ticked: set[str] = field(default_factory=set)
+    places: list[Place] = field(default_factory=list)
+    split: Split = field(default_factory=lambda: at(SEPARATOR))
+
+    @property
+    def n_parts(self) -> int:
+        """How many parts keep each of them small."""
+        return max(1, -(-sum(source.path.stat().st_size for source in self.sources) // BYTES_PER_PART))
+
+    def read(self, told: Told) -> None:
+        """Deal out all rows."""
+        seen = batch = 0
+        for number, (source, shape) in enumerate(zip(self.sources, self.shapes, strict=True)):
+            for frame, records, place in open_batches(source, shape.columns, ROWS_PER_BATCH):
+                if len(self.places) == number:
+                    self.places.append(place)
+                rows = shape.rows(Table(nw.from_native(frame), _at(place, records)), blank="empty")
+                self.split = rows.split
+                self.voters |= dict.fromkeys(rows.voter.unique(maintain_order=True).drop_nulls().to_list())
+                if shape.alternatives(self.reading) is None:
+                    self.ticked.update(rows.ticked().to_list())
+                self._spill(rows, number, records, f"{batch:06}.parquet")
+                seen, batch = seen + len(records), batch + 1
+                told(f"Reading {source}: {seen:,} rows so far")
+        if not seen:
+            raise BallotError(f"{self.sources[0]} holds no ballots; check that it is the file you meant")
+
+    def _spill(self, rows: Rows, source: int, records: IntArray, name: str) -> None:
+        frame = pl.DataFrame(
+            {
+                "voter": rows.voter,
+                "instance": rows.instance,
+                "ticks": rows.ticks,
+                "record": records,
+                "part": rows.instance.fill_null("").hash() % self.n_parts,
+            }
+        ).with_columns(source=pl.lit(source, pl.UInt32))
+        for (part,), piece in frame.partition_by("part", as_dict=True, include_key=False).items():
+            folder = self.folder / str(part)
+            folder.mkdir(exist_ok=True)
+            piece.write_parquet(folder / name, compression="lz4")
+
+    def pack(self, target: Path, told: Told) -> PackedBallots:
+        """Encode, check and pack one part after the other."""
+        reading, shape = self.reading, self.shapes[0]
+        voters = tuple(name for name in self.voters if name)
+        names = universe(shape.alternatives(reading), reading.menu, self.ticked)
+        with packing(target, voters, tuple(name for name in names if name != reading.none)) as packer:
+            for number, rows in enumerate(self._parts()):
+                told(f"Packing part {number + 1} of {self.n_parts}")
+                part = rows.ballots(
+                    alternatives=names,
+                    menu=reading.menu,
+                    duplicates=reading.duplicates,
+                    merge=shape.layout == "ticks",
+                    voters=voters,
+                )
+                packer.add(part if reading.none is None else without_alternative(part, reading.none))
+        return open_packed(target)
+
+    def _parts(self) -> Iterator[Rows]:
+        blank = self.reading.blank or ("missing" if self.shapes[0].layout == "indicators" else "empty")
+        for number in range(self.n_parts):
+            files = sorted((self.folder / str(number)).glob("*.parquet"))
+            if files:
+                frame = pl.concat([pl.read_parquet(file) for file in files], how="vertical_relaxed")
+                place = _among(self.places, frame["source"].to_numpy(), frame["record"].to_numpy())
+                rows = Rows(frame["voter"], frame["instance"], frame["ticks"], place, self.split)
+                yield rows.keep(~rows.blank) if blank == "missing" else rows
+
+
+def _at(place: Place, records: IntArray) -> Place:
+    return lambda row: place(int(records[row]))
+
+
+def _among(places: Sequence[Place], source: IntArray, record: IntArray) -> Place:
+    return lambda row: places[int(source[row])](int(record[row]))
