@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from epivote import AMLE, EpivoteError, open_packed, pack_files, read_export, reference_crowd, write_ballots
 from epivote.errors import BallotError, FileError
 from epivote.formats import pack
-from epivote.formats.export import Reading
 from strategies import elections
 
 CROWD = reference_crowd(300, 40, 7, 3, seed=6)
@@ -54,10 +53,9 @@ def test_any_ballots_survive(tmp_path_factory, election, layout):
         cells = ["|".join(sorted(ticks))] if layout == "lists" else sorted(ticks) or [""]
         lines += [f"{voter},{instance},{cell}" for cell in cells]
     (folder / "b.csv").write_text("\n".join(lines) + "\n")
-    reading = Reading(alternatives=ballots.alternatives)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pack, "BYTES_PER_PART", 40)
-        packed = pack_files([folder / "b.csv"], folder / "packed", reading=reading)
+        packed = pack_files([folder / "b.csv"], folder / "packed", alternatives=ballots.alternatives)
     assert by_instance(packed.select()) == by_instance(ballots)
 
 
@@ -91,19 +89,19 @@ def test_what_is_wrong_is_said_with_its_line_and_leaves_nothing(tmp_path, monkey
 def test_an_unknown_alternative_is_said_with_its_line(tmp_path, cut_fine):
     (tmp_path / "b.csv").write_text(SMALL)
     with pytest.raises(BallotError, match=r"line 2: 'b' is not an alternative"):
-        pack_files([tmp_path / "b.csv"], tmp_path / "packed", reading=Reading(alternatives=("a", "c")))
+        pack_files([tmp_path / "b.csv"], tmp_path / "packed", alternatives=("a", "c"))
 
 
 def test_none_of_these_menus_and_blank_cells_are_understood(tmp_path, cut_fine):
     (tmp_path / "b.csv").write_text(SMALL.replace("bo,q1,", "bo,q1,none"))
-    packed = pack_files([tmp_path / "b.csv"], tmp_path / "none", reading=Reading(none="none"))
+    packed = pack_files([tmp_path / "b.csv"], tmp_path / "none", none="none")
     assert packed.alternatives == ("a", "b")
     assert packed.ballot("bo", "q1") == frozenset()
     (tmp_path / "b.csv").write_text(SMALL)
-    packed = pack_files([tmp_path / "b.csv"], tmp_path / "missing", reading=Reading(blank="missing"))
+    packed = pack_files([tmp_path / "b.csv"], tmp_path / "missing", blank="missing")
     assert packed.n_ballots == 2
     menu = {"q1": ["a", "b"], "q2": ["b", "c"]}
-    packed = pack_files([tmp_path / "b.csv"], tmp_path / "menu", reading=Reading(menu=menu))
+    packed = pack_files([tmp_path / "b.csv"], tmp_path / "menu", menu=menu)
     assert packed.offered("q2") == ("b", "c")
     (tmp_path / "i.csv").write_text("voter,instance,a,b\nann,q1,1,0\nbo,q1,,\ncy,q1,0,0\n")
     packed = pack_files([tmp_path / "i.csv"], tmp_path / "indicators", format="indicators")

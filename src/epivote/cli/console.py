@@ -84,9 +84,9 @@ def table(title: str | None = None, caption: str | None = None) -> Table:
     return Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", caption=caption)
 
 
-def left_out(count: int, most: int) -> str | None:
+def left_out(count: int, most: int, where: str = "--json") -> str | None:
     """What a cut table says below."""
-    return None if count <= most else f"and {count - most:,} more; --json gives all"
+    return None if count <= most else f"and {count - most:,} more; {where} gives all"
 
 
 def percent(share: float | None) -> str:

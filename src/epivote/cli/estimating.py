@@ -24,7 +24,9 @@ from epivote.cli.options import (
     split_names,
     with_options,
 )
+from epivote.cli.packed import aggregate_packed
 from epivote.data.bounds import SizeBounds
+from epivote.data.packed import is_packed
 from epivote.data.parameters import Parameters
 from epivote.errors import InputError
 from epivote.estimate.base import RatedEstimator
@@ -53,6 +55,12 @@ def aggregate(
     predictions: Annotated[
         Path | None, typer.Option(help="Label Studio exports: also write the sets as predictions to import.")
     ] = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="Keep the state of the fit in this file, and go on from it if it is there.")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Packed folders: address of a Dask scheduler, such as tcp://host:8786.")
+    ] = None,
     timings: Annotated[bool, typer.Option("--timings", help="Say how long reading, fitting and writing took.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -63,11 +71,16 @@ def aggregate(
     with one_sentence_per_error():
         if as_json and str(out) == STANDARD_INPUT:
             raise InputError("--json and --out - both want standard output; choose one")
+        if is_packed(ballots) and report is None and predictions is None and str(out) != STANDARD_INPUT:
+            aggregate_packed(ballots, fitting, out, scheduler, checkpoint, timings, as_json)
+            return
+        if scheduler is not None:
+            raise InputError(f"--scheduler needs a packed folder; make one with: epivote pack {ballots} -o DIR")
         clock = Clock()
         export = _read(ballots, reading, clock)
         if predictions is not None:
             _check_predictions(export, ballots)
-        fitted = _fit(export, ballots, fitting, clock)
+        fitted = _fit(export, ballots, fitting, clock, checkpoint)
         told = show_aggregate.Told.of(fitted, clock.seconds if timings else None)
         estimate = fitted.estimator.estimate_
         files = []
@@ -215,9 +228,9 @@ def _read(ballots: Path, reading: Reading, clock: Clock) -> Export:
     return export
 
 
-def _fit(export: Export, ballots: Path, fitting: Fitting, clock: Clock) -> Fitted:
+def _fit(export: Export, ballots: Path, fitting: Fitting, clock: Clock, checkpoint: Path | None = None) -> Fitted:
     with clock.measure("fit"), working("Estimating") as status:
-        return fit(export, ballots, fitting, status)
+        return fit(export, ballots, fitting, status, checkpoint)
 
 
 def _write_report(fitted: Fitted, path: Path, *, anonymize: bool, title: str | None = None) -> Path:

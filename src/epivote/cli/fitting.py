@@ -62,7 +62,7 @@ class Clock:
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
 
 
-def fit(export: Export, source: Path, options: Fitting, status: Status) -> Fitted:
+def fit(export: Export, source: Path, options: Fitting, status: Status, checkpoint: Path | None = None) -> Fitted:
     """Ballots estimated; gold sets of the file count if none are given."""
     right = export.gold if options.gold is None else read_truths(options.gold)
     export = replace(export, ballots=_with_names_of(right, export))
@@ -83,6 +83,7 @@ def fit(export: Export, source: Path, options: Fitting, status: Status) -> Fitte
             estimator.fit(
                 ballots,
                 gold=gold,
+                checkpoint=checkpoint,
                 progress=lambda iteration, value: status.say(
                     f"Method {name}: iteration {iteration}, log-likelihood {value:,.3f}; Ctrl-C keeps the best so far"
                 ),
@@ -108,4 +109,8 @@ def _with_names_of(gold: Truths | None, export: Export) -> Ballots:
 
 
 def _all_known(gold: Truths | None, ballots: Ballots) -> bool:
-    return gold is not None and all(name in gold.instance_index for name in ballots.instances)
+    return (
+        gold is not None
+        and len(gold) >= ballots.n_instances
+        and all(name in gold.instance_index for name in ballots.instances)
+    )

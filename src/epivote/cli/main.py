@@ -7,6 +7,7 @@ import typer
 
 from epivote.cli.estimating import aggregate, evaluate, explain, plan, report
 from epivote.cli.files import convert, inspect, simulate
+from epivote.cli.packed import pack
 
 app = typer.Typer(
     help="From tick-all-that-apply ballots to the most likely sets of right answers.",
@@ -31,5 +32,5 @@ def main(
     """From tick-all-that-apply ballots to the most likely sets of right answers."""
 
 
-for command in (aggregate, inspect, report, explain, evaluate, plan, convert, simulate):
+for command in (aggregate, inspect, report, explain, evaluate, plan, convert, simulate, pack):
     app.command()(command)

@@ -75,10 +75,14 @@ class Reading:
 
     def read(self, path: Path) -> Export:
         """The file, understood so."""
+        return read_export(path, **self.options())
+
+    def options(self) -> dict[str, Any]:
+        """What `read_export` takes."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         values["format"] = values.pop("file_format")
         values["alternatives"] = split_names(self.alternatives)
-        return read_export(path, **values)
+        return values
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def aggregate_tables(told: Told, files: Sequence[Path]) -> None:
         say(line)
     say()
     console.print(_set_table(fitted.estimator.estimate_))
-    _voters(console, fitted)
+    voters(console, fitted)
     _review(console, fitted)
     _gold(console, told)
     estimate = fitted.estimator.estimate_
@@ -92,12 +92,12 @@ def aggregate_json(told: Told) -> None:
             "gold": sorted(estimate.gold),
             "accuracy": None if told.scores is None else asdict(told.scores),
             "calibration": [asdict(each) for each in told.bins],
-            "truth": _records(estimate.truth_table()),
-            "voters": _records(estimate.voter_table()),
+            "truth": records(estimate.truth_table()),
+            "voters": records(estimate.voter_table()),
             "reliability": [asdict(report) for report in rated.reliability()] if rated else [],
             "review": [asdict(doubt) for doubt in rated.review(SURE)] if rated else [],
-            "alternatives": _records(estimate.alternative_table()),
-            "inclusion": _records(estimate.inclusion_table()),
+            "alternatives": records(estimate.alternative_table()),
+            "inclusion": records(estimate.inclusion_table()),
             "seconds": told.seconds,
         }
     )
@@ -106,23 +106,24 @@ def aggregate_json(told: Told) -> None:
 def _opening(fitted: Fitted) -> list[str]:
     ballots = fitted.export.ballots
     name = "standard input" if str(fitted.source) == "-" else fitted.source
-    lines = [f"{name}: {repr(ballots).removeprefix('Ballots(').removesuffix(')')}."]
+    lines = [f"{name}: {ballots.in_words()}."]
     empty = int(np.sum(ballots.ballot_sizes == 0))
     counted = f"{empty:,} ballots without a tick count as answers" if empty else "no ballot is without a tick"
     lines.append(f"Read as {fitted.export.format}; {counted}; who has no ballot on an instance was not asked.")
     if fitted.export.inferred:
         lines.append("Alternatives are those that appear in the file; if more were offered, --alternatives names all.")
-    lines.append(_how(fitted))
+    lines.append(how(fitted))
     lines += [f"Note: {remark}." for remark in fitted.export.notes]
     lines += [f"Careful: {note}." for note in fitted.notes]
     return lines
 
 
-def _how(fitted: Fitted) -> str:
+def how(fitted: Fitted) -> str:
+    """Method, bounds and how it ended."""
     estimate = fitted.estimator.estimate_
     bounds = estimate.bounds
     sets = f"sets of {bounds}" if bounds.upper is not None else f"sets of at least {bounds.lower}"
-    own = sum(name in bounds.per_instance for name in estimate.ballots.instances)
+    own = sum(name in bounds.per_instance for name in estimate.ballots.instances) if bounds.per_instance else 0
     sets += f" ({own:,} instances have sizes of their own)" if own else ""
     method = f"Method {fitted.method}" + (f" ({fitted.reason})" if fitted.reason else "")
     if not estimate.log_likelihoods:
@@ -148,7 +149,7 @@ def _set_table(estimate: Estimate) -> Table:
     return shown
 
 
-def _voters(console: Console, fitted: Fitted) -> None:
+def voters(console: Console, fitted: Fitted) -> None:
     """Who is worth a look, and who says most."""
     if not isinstance(fitted.estimator, RatedEstimator):
         return
@@ -262,5 +263,6 @@ def _bins(fitted: Fitted) -> list[CalibrationBin]:
     return calibration(confidence, np.array([truths[name] == fitted.gold[name] for name in truths]))
 
 
-def _records(columns: dict[str, list[object]]) -> list[dict[str, object]]:
+def records(columns: dict[str, list[object]]) -> list[dict[str, object]]:
+    """Rows as JSON objects."""
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

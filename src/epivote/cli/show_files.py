@@ -30,7 +30,7 @@ def inspection(export: Export, found: Inspection, source: Path, *, as_json: bool
     console = terminal()
     say = partial(console.print, markup=False)
     say(f"{source}: read as {export.format} (--format reads it as something else).")
-    say(f"It holds {repr(ballots).removeprefix('Ballots(').removesuffix(')')}.")
+    say(f"It holds {ballots.in_words()}.")
     if export.gold is not None:
         say(f"It holds gold sets for {len(export.gold):,} instances.")
     for note in export.notes:
@@ -65,7 +65,7 @@ def conversion(export: Export, source: Path, files: Sequence[Path], lost: Sequen
         print_json({**told, "files": [str(file) for file in files]})
         return
     say = partial(terminal().print, markup=False)
-    say(f"{source}: read as {export.format}; {repr(export.ballots).removeprefix('Ballots(').removesuffix(')')}.")
+    say(f"{source}: read as {export.format}; {export.ballots.in_words()}.")
     for note in [*export.notes, *lost]:
         say(f"Note: {note}.")
     more = f" and {len(files) - 1:,} more" if len(files) > 1 else ""
@@ -79,7 +79,7 @@ def simulation(found: Simulation, files: Sequence[Path], size: str, *, as_json: 
         return
     say = partial(terminal().print, markup=False)
     ballots, gold, _ = files
-    say(f"Drew {repr(found.ballots).removeprefix('Ballots(').removesuffix(')')}.")
+    say(f"Drew {found.ballots.in_words()}.")
     say(f"Wrote {', '.join(file.name for file in files)} to {ballots.parent}.")
     say(f"Try: epivote aggregate {ballots} --size {size} --gold {gold}")
 

@@ -319,18 +319,22 @@ class Ballots:
 
     def __repr__(self) -> str:
         """Sizes at a glance."""
+        return f"{type(self).__name__}({self.in_words()})"
+
+    def in_words(self) -> str:
+        """`24 voters, 24 instances, ...`."""
         empty = int(np.count_nonzero(self.ballot_sizes == 0))
         parts = [
-            _counted(self.n_voters, "voter"),
-            _counted(self.n_instances, "instance"),
-            _counted(self.n_alternatives, "alternative"),
-            _counted(self.n_ballots, "ballot") + (f" ({empty:,} empty)" if empty else ""),
-            _counted(self.n_approvals, "approval"),
+            counted(self.n_voters, "voter"),
+            counted(self.n_instances, "instance"),
+            counted(self.n_alternatives, "alternative"),
+            counted(self.n_ballots, "ballot") + (f" ({empty:,} empty)" if empty else ""),
+            counted(self.n_approvals, "approval"),
             f"{self.coverage:.0%} answered",
         ]
         if self.menu is not None:
             parts.append(f"menus of {self.menu_sizes.min()}..{self.menu_sizes.max()}")
-        return f"Ballots({', '.join(parts)})"
+        return ", ".join(parts)
 
     def _voter_number(self, name: object) -> int:
         if str(name) not in self.voter_index:
@@ -357,7 +361,8 @@ def _starts(counts: IntArray) -> IntArray:
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
 
-def _counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str) -> str:
+    """`1 voter`, `2 voters`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from epivote.data.ballots import Ballots, Menu
+from epivote.data.ballots import Ballots, Menu, counted
 from epivote.data.lists import Lists, Masks
 from epivote.data.names import IntArray, frozen, row_ranges, smallest_integers
 from epivote.data.shards import Columns
@@ -142,12 +142,11 @@ class PackedBallots(Ballots):
         """Opened again where it arrives; a client stays where it is."""
         return PackedBallots, (self.folder, None, self.kept_bytes)
 
-    def __repr__(self) -> str:
-        """Sizes at a glance."""
-        return (
-            f"PackedBallots({self.n_voters:,} voters, {self.n_instances:,} instances, {self.n_alternatives:,} "
-            f"alternatives, {self.n_ballots:,} ballots, {self.n_approvals:,} approvals in {len(self.blocks):,} blocks)"
-        )
+    def in_words(self) -> str:
+        """`24 voters, 24 instances, ...`."""
+        parts = ("voter", "instance", "alternative", "ballot", "approval")
+        sizes = ", ".join(counted(getattr(self, f"n_{part}s"), part) for part in parts)
+        return f"{sizes} in {counted(len(self.blocks), 'block')}"
 
     @property
     def blocks(self) -> tuple[PackedBlock, ...]:
@@ -254,6 +253,11 @@ class PackedBallots(Ballots):
     def menu(self) -> Menu | None:
         """See `Ballots`."""
         return self._loaded.menu if self.has_menus else None
+
+
+def is_packed(folder: str | Path) -> bool:
+    """Whether a folder holds packed ballots."""
+    return (Path(folder) / INDEX).is_file()
 
 
 def open_packed(folder: str | Path, *, client: Any = None, kept_bytes: int = KEPT_BYTES) -> PackedBallots:

@@ -15,6 +15,7 @@ from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
 from epivote.data.estimate import Estimate
 from epivote.data.names import FloatArray, listing, suggestion, sums
+from epivote.data.packed import PackedBallots
 from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
 from epivote.data.truths import Truths
@@ -34,6 +35,7 @@ UPSIDE_DOWN = (
 )
 
 
+BALLOTS_FOR_COPIES = 200_000
 Progress = Callable[[int, float], None]
 
 
@@ -254,8 +256,15 @@ class RatedEstimator(Estimator):
         return explain(self.estimate_, instance)
 
     def reliability(self) -> list[VoterReport]:
-        """Every voter's rates and weight with intervals, and reasons to look closer."""
-        return reliability(self.model_, self.estimate_.ballots, self.estimate_.truths)
+        """Every voter's rates and weight with intervals, and reasons to look closer.
+
+        Of packed ballots, near-copies are looked for in a sample.
+        """
+        known = self.estimate_
+        if isinstance(known.ballots, PackedBallots):
+            sample = known.ballots.thinned(-(-known.ballots.n_ballots // BALLOTS_FOR_COPIES))
+            return reliability(self.model_, known.ballots, sample, self.predict(sample))
+        return reliability(self.model_, known.ballots, known.ballots, known.truths)
 
     def review(
         self, threshold: float = 0.95, *, most: int = 100, limit: int | None = None, seed: int = 0

@@ -36,8 +36,8 @@ class VoterReport:
     flags: tuple[str, ...]
 
 
-def reliability(model: Model, ballots: Ballots, truths: Truths) -> list[VoterReport]:
-    """A report on every voter of the model; copies are looked for among the ballots at hand.
+def reliability(model: Model, ballots: Ballots, sample: Ballots, truths: Truths) -> list[VoterReport]:
+    """A report on every voter of the model; copies are looked for in a sample of the ballots, with its sets.
 
     Intervals treat the (fractional) counts as binomial with half a count added on each side (Jeffreys), so they speak
     of the rates given the sets; doubt about the sets comes on top. Where shrinkage drew a rate beyond its interval the
@@ -47,7 +47,7 @@ def reliability(model: Model, ballots: Ballots, truths: Truths) -> list[VoterRep
     p_low, p_high = _beta_interval(counts.hits, counts.winners_seen)
     q_low, q_high = _beta_interval(counts.false_alarms, counts.losers_seen)
     low, high = _weight_intervals(counts)
-    copies = {ballots.voters[i]: found for i, found in near_copies(ballots, truths).items()}
+    copies = {ballots.voters[i]: found for i, found in near_copies(sample, truths).items()}
     cast = dict(zip(ballots.voters, ballots.ballots_per_voter.tolist(), strict=True))
     reports = []
     for i, voter in enumerate(model.voters):

@@ -14,6 +14,7 @@ from epivote.data.ballots import Duplicates, MenuLike
 from epivote.data.build import without_alternative
 from epivote.data.frames import INSTANCE_COLUMNS, LIST_COLUMNS, VOTER_COLUMNS, Blank
 from epivote.data.names import listing, suggestion
+from epivote.data.packed import is_packed, open_packed
 from epivote.data.truths import Truths
 from epivote.errors import BallotError, EpivoteError, FileError
 from epivote.formats.argilla import read_argilla
@@ -114,11 +115,14 @@ def read_export(
     `question` names the question where a file has several. `voter`, `instances` and `ticks` name columns that are not
     called as usual; in `forms`, `instances` is a pattern for the question columns, and `gold_row` names the respondent
     whose row holds the right answers. `blank` says what an empty cell is, `separator` what separates ticks in a cell,
-    `none` which option means "none of these", so that whoever ticked only that ticked nothing.
+    `none` which option means "none of these", so that whoever ticked only that ticked nothing. A folder of packed
+    ballots is opened as it is.
     """
     if format is not None and format not in get_args(Format):
         raise FileError(f"{format!r} is not a format; it is one of {listing(get_args(Format), 20)}")
-    reading = Reading(
+    if is_packed(path):
+        return Export(open_packed(path), format="packed")
+    reading = as_reading(
         question=question,
         voter=voter,
         instances=instances,
@@ -127,8 +131,8 @@ def read_export(
         none=none,
         gold_row=gold_row,
         blank=blank,
-        alternatives=None if alternatives is None else tuple(alternatives),
-        menu=read_menu(menu) if isinstance(menu, (str, Path)) else menu,
+        alternatives=alternatives,
+        menu=menu,
         duplicates=duplicates,
     )
     with open_source(path) as source:
@@ -147,6 +151,17 @@ def read_export(
             raise _unknown(source, kind, error) from None
     notes = (*export.notes, *_passed_over(reading, kind))
     return _without_none(replace(export, format=kind, notes=notes), reading.none)
+
+
+def as_reading(
+    *, alternatives: Iterable[str] | None = None, menu: MenuLike | str | Path | None = None, **options: Any
+) -> Reading:
+    """How a file is to be understood, from the options of `read_export`."""
+    return Reading(
+        alternatives=None if alternatives is None else tuple(alternatives),
+        menu=read_menu(menu) if isinstance(menu, (str, Path)) else menu,
+        **options,
+    )
 
 
 def _unknown(source: Source, kind: str, error: BaseException) -> FileError:

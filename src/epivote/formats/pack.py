@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast, get_args
+from typing import Any, cast, get_args
 
 import narwhals as nw
 import polars as pl
@@ -23,7 +23,7 @@ from epivote.data.packed import PackedBallots, open_packed
 from epivote.data.packing import packing, write_packed
 from epivote.data.rows import Rows, Split, at
 from epivote.errors import BallotError, FileError
-from epivote.formats.detect import Format, detect, read_export
+from epivote.formats.detect import Format, as_reading, detect, read_export
 from epivote.formats.export import Reading
 from epivote.formats.source import Source, open_source
 from epivote.formats.tables import JSON_LINES, SEPARATOR, Shape, TableKind, open_batches, shape_of
@@ -38,16 +38,17 @@ def pack_files(
     folder: str | Path,
     *,
     format: Format | None = None,  # noqa: A002
-    reading: Reading | None = None,
     told: Told = lambda _: None,
+    **options: Any,
 ) -> PackedBallots:
     """Pack the ballots of one or several files into a folder, for `open_packed`.
 
     CSV, TSV and Parquet tables may be larger than memory, and the ballots of an instance may be spread over all of
     them; any other export must come alone and is read whole. Inputs of more than 32 MB are dealt out by name, so their
-    instances change order. `told` is called with a few words on how far it is.
+    instances change order. `told` is called with a few words on how far it is; the other options are those of
+    `read_export`.
     """
-    target, reading = Path(folder), reading or Reading()
+    target, reading = Path(folder), as_reading(**options)
     if target.exists():
         raise FileError(f"{target} is there already; remove it or choose another folder")
     with ExitStack() as stack:
@@ -61,7 +62,7 @@ def pack_files(
             )
         if other is not None:
             told(f"Reading {sources[0]}")
-            return write_packed([read_export(paths[0], format=kinds[0], **vars(reading)).ballots], target)
+            return write_packed([read_export(paths[0], format=kinds[0], **options).ballots], target)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             spill = stack.enter_context(tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent))

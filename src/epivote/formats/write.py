@@ -86,15 +86,27 @@ def write_rates(voters: tuple[str, ...], parameters: Parameters, path: PathLike)
     write_files({Path(path): pl.DataFrame({"voter": list(voters), **rates}).write_csv})
 
 
-def write_estimate(estimate: Estimate, directory: PathLike) -> list[Path]:
-    """Write `truth.csv`, `voters.csv`, `alternatives.csv` and `inclusion.csv` into a directory, all or none."""
+def write_estimate(
+    estimate: Estimate, directory: PathLike, *, watch: Callable[[Estimate], None] = lambda _: None
+) -> list[Path]:
+    """Write `truth.csv`, `voters.csv`, `alternatives.csv` and `inclusion.csv` into a directory, all or none.
+
+    Of packed ballots the sets are written block by block, each shown to `watch`, and `inclusion.csv` is left out.
+    """
+
+    def parts() -> Iterator[pl.DataFrame]:
+        for part in estimate.parts():
+            watch(part)
+            yield truth_table(part)
+
     folder = Path(directory)
     files: dict[Path, Write] = {
-        folder / "truth.csv": truth_table(estimate).write_csv,
+        folder / "truth.csv": lambda path: _write_blocks(path, parts()),
         folder / "voters.csv": pl.DataFrame(estimate.voter_table()).write_csv,
         folder / "alternatives.csv": pl.DataFrame(estimate.alternative_table()).write_csv,
-        folder / "inclusion.csv": lambda path: _write_blocks(path, _inclusion_blocks(estimate)),
     }
+    if estimate.compute_parts is None:
+        files[folder / "inclusion.csv"] = lambda path: _write_blocks(path, _inclusion_blocks(estimate))
     write_files(files)
     return list(files)
 

@@ -63,9 +63,8 @@ def voters_of(estimate: Estimate) -> Voters:
     intervals = np.full((ballots.n_voters, 3, 2), np.nan)
     flags: tuple[tuple[str, ...], ...] = ((),) * ballots.n_voters
     if estimate.compute_posterior is not None:
-        reports = reliability(
-            Model(ballots.voters, ballots.alternatives, known, estimate.counts), ballots, estimate.truths
-        )
+        model = Model(ballots.voters, ballots.alternatives, known, estimate.counts)
+        reports = reliability(model, ballots, ballots, estimate.truths)
         flags = tuple(each.flags for each in reports)
         intervals = np.array(
             [(each.hit_rate_interval, each.false_alarm_rate_interval, each.weight_interval) for each in reports]

@@ -1,0 +1,90 @@
+"""What outgrows memory: pack files into a folder, and estimate from such a folder here or on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from epivote.cli import show_packed
+from epivote.cli.console import INTERRUPTED, one_sentence_per_error, print_json, working
+from epivote.cli.fitting import Clock, fit
+from epivote.cli.options import AsJson, Fitting, Reading, with_options
+from epivote.data.packed import open_packed
+from epivote.errors import ClusterError, InputError
+from epivote.formats.export import Export
+from epivote.formats.pack import pack_files
+from epivote.formats.write import write_estimate
+
+PATIENCE = 30
+
+
+@with_options
+def pack(
+    files: Annotated[list[Path], typer.Argument(help="CSV, TSV or Parquet files of ballots, or one other export.")],
+    reading: Reading,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to make; it must not be there yet.")],
+    as_json: AsJson = False,
+) -> None:
+    """Pack files of ballots, also larger than memory, into a folder that every command reads quickly.
+
+    Example: epivote pack part-*.csv -o votes.packed && epivote aggregate votes.packed --size 1..3 --out result
+    """
+    with one_sentence_per_error():
+        with working("Packing") as status:
+            packed = pack_files(files, output, told=status.say, **reading.options())
+        if as_json:
+            sizes = ("n_voters", "n_instances", "n_alternatives", "n_ballots", "n_approvals")
+            print_json({"folder": str(output), "blocks": len(packed.blocks), **{n: getattr(packed, n) for n in sizes}})
+        else:
+            typer.echo(f"Packed {packed.in_words()} into {output}.")
+            typer.echo(f"Next: epivote aggregate {output} --size 1..2 --out result")
+
+
+def aggregate_packed(
+    folder: Path,
+    fitting: Fitting,
+    out: Path | None,
+    scheduler: str | None,
+    checkpoint: Path | None,
+    timings: bool,
+    as_json: bool,
+) -> None:
+    """`epivote aggregate` for a packed folder."""
+    clock = Clock()
+    with _cluster(scheduler) as client:
+        export = Export(open_packed(folder, client=client), format="packed")
+        with clock.measure("fit"), working("Estimating") as status:
+            fitted = fit(export, folder, fitting, status, checkpoint)
+    estimate, seen, files = fitted.estimator.estimate_, show_packed.Seen(), []
+    with clock.measure("write"), working("Working out sets") as status:
+        if out is not None:
+            files = write_estimate(estimate, out, watch=seen.watch)
+        else:
+            for part in estimate.parts():
+                seen.watch(part)
+                status.say(f"Working out sets: {seen.sets:,} so far")
+    told = show_packed.packed_json if as_json else show_packed.packed_tables
+    told(fitted, seen, files, clock.seconds if timings else None)
+    if fitted.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+@contextmanager
+def _cluster(scheduler: str | None) -> Iterator[Any]:
+    if scheduler is None:
+        yield None
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        raise InputError("--scheduler needs Dask; install it with: pip install 'epivote[cluster]'") from None
+    try:
+        client: Any = Client(scheduler, timeout=PATIENCE)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError, TimeoutError) as error:
+        raise ClusterError(f"no Dask scheduler answers at {scheduler!r} ({error}); check the address") from None
+    with client:
+        yield client

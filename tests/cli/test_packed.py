@@ -1,0 +1,109 @@
+"""pack, and aggregate on packed folders, here and on a cluster."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from epivote import read_truths, reference_crowd, write_ballots
+from epivote.cli import app
+from epivote.data import packing
+
+BIRDS = Path(__file__).parent.parent.parent / "examples" / "birds.csv"
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def packed(tmp_path):
+    folder = tmp_path / "birds.packed"
+    assert run("pack", BIRDS, "-o", folder).exit_code == 0
+    return folder
+
+
+@pytest.mark.parametrize("method", ["auto", "em", "amle", "majority", "modal", "approval"])
+def test_a_packed_folder_gives_what_the_file_gives(packed, tmp_path, method):
+    from_folder = run("aggregate", packed, "--size", "1..2", "--method", method, "--out", tmp_path / "a")
+    from_file = run("aggregate", BIRDS, "--size", "1..2", "--method", method, "--out", tmp_path / "b")
+    assert (from_folder.exit_code, from_file.exit_code) == (0, 0), from_folder.stderr
+    for name in ("truth.csv", "voters.csv", "alternatives.csv"):
+        one, other = (pl.read_csv(tmp_path / each / name) for each in "ab")
+        assert one.equals(other) or method in ("em", "auto")
+        assert one.columns == other.columns
+    assert read_truths(tmp_path / "a" / "truth.csv") == read_truths(tmp_path / "b" / "truth.csv")
+    assert "Wrote truth.csv, voters.csv, alternatives.csv" in from_folder.stdout
+
+
+def test_several_blocks_make_one_file_of_sets(tmp_path, monkeypatch):
+    monkeypatch.setattr(packing, "BALLOTS_PER_BLOCK", 50)
+    crowd = reference_crowd(120, 20, 6, 2, seed=1)
+    write_ballots(crowd.ballots, tmp_path / "b.csv")
+    assert "in 12 blocks into" in run("pack", tmp_path / "b.csv", "-o", tmp_path / "p").stdout
+    told = run("aggregate", tmp_path / "p", "--size", "1..2", "--out", tmp_path / "out", "--timings")
+    assert told.exit_code == 0, told.stderr
+    assert len(read_truths(tmp_path / "out" / "truth.csv")) == 120
+    assert "How sure the 120 sets are" in told.stdout
+    assert "Most doubtful sets" in told.stdout
+    assert "Seconds: fit" in told.stdout
+    found = json.loads(run("aggregate", tmp_path / "p", "--size", "1..2", "--json").stdout)
+    assert (found["blocks"], found["instances"], found["status"]) == (12, 120, "converged")
+    assert len(found["most_doubtful"]) == 10
+    worst = pl.read_csv(tmp_path / "out" / "truth.csv")["confidence"].min()
+    assert found["most_doubtful"][0]["confidence"] == pytest.approx(worst)
+    assert found["sets_at_least_this_sure"]["0.50"] <= 120
+
+
+def test_every_other_command_reads_a_packed_folder_too(packed, tmp_path):
+    assert "picture 6" in run("explain", packed, "picture 6", "--size", "1..2").stdout
+    assert "24 voters, 24 instances" in run("inspect", packed).stdout
+    assert run("convert", packed, tmp_path / "back.csv").exit_code == 0
+    assert run("report", packed, "--size", "1..2", "-o", tmp_path / "r.html").exit_code == 0
+    assert run("aggregate", packed, "--size", "1..2", "--out", "-").stdout.startswith(
+        "instance,alternatives,confidence"
+    )
+
+
+def test_a_checkpoint_is_kept_and_gone_on_from(packed, tmp_path):
+    arguments = ("aggregate", packed, "--size", "1..2", "--method", "em", "--json", "--checkpoint", tmp_path / "kept")
+    first, again = (json.loads(run(*arguments).stdout) for _ in range(2))
+    assert first["log_likelihood"] == again["log_likelihood"]
+    other = run("aggregate", packed, "--size", "1..3", "--method", "em", "--checkpoint", tmp_path / "kept")
+    assert other.exit_code == 1
+    assert "other ballots or with other settings" in other.stderr
+    assert run("aggregate", BIRDS, "--size", "1..2", "--checkpoint", tmp_path / "of a file").exit_code == 0
+    assert (tmp_path / "of a file").exists()
+
+
+def test_what_cannot_be_is_said_in_one_sentence(packed, tmp_path):
+    for arguments, sentence in (
+        (("pack", BIRDS, "-o", packed), "is there already"),
+        (("pack", tmp_path / "no.csv", "-o", tmp_path / "new"), "there is no file"),
+        (("aggregate", BIRDS, "--size", "1", "--scheduler", "tcp://x:1"), "--scheduler needs a packed folder"),
+    ):
+        result = run(*arguments)
+        assert result.exit_code == 1
+        assert sentence in result.stderr
+        assert result.stderr.count("\n") == 1
+    (packed / "block-00000.npz").write_bytes(b"PK\3\4 something else")
+    result = run("aggregate", packed, "--size", "1..2", "--out", tmp_path / "none")
+    assert result.exit_code == 1
+    assert "block-00000.npz is damaged" in result.stderr
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_scheduler_is_used_by_its_address(packed, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+        command = [sys.executable, "-m", "epivote", "aggregate", packed, "--size", "1..2", "--out", tmp_path / "far"]
+        done = subprocess.run([*command, "--scheduler", cluster.scheduler_address], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    run("aggregate", packed, "--size", "1..2", "--out", tmp_path / "near")
+    assert (tmp_path / "far" / "truth.csv").read_text() == (tmp_path / "near" / "truth.csv").read_text()
