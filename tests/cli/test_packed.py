@@ -56,7 +56,7 @@ def test_several_blocks_make_one_file_of_sets(tmp_path, monkeypatch):
     assert len(found["most_doubtful"]) == 10
     worst = pl.read_csv(tmp_path / "out" / "truth.csv")["confidence"].min()
     assert found["most_doubtful"][0]["confidence"] == pytest.approx(worst)
-    assert found["sets_at_least_this_sure"]["0.50"] <= 120
+    assert found["sets_at_least_this_sure"]["0.5"] <= 120
 
 
 def test_every_other_command_reads_a_packed_folder_too(packed, tmp_path):

@@ -19,10 +19,12 @@ from epivote import (
     Majority,
     MaximumLikelihood,
     Modal,
+    PackedBallots,
     SizeBounds,
     open_packed,
     reference_crowd,
     simulate,
+    write_estimate,
     write_packed,
 )
 from epivote.data import packing
@@ -125,6 +127,22 @@ def test_single_instances_are_explained_without_reading_the_others(packed):
     name = CROWD.ballots.instances[444]
     assert found.explain(name).answer == expected.explain(name).answer
     assert found.best_sets(name)[0][1] == pytest.approx(expected.best_sets(name)[0][1])
+
+
+def test_no_fit_reads_everything_into_memory(packed, tmp_path, monkeypatch):
+    def refuse(_):
+        raise AssertionError("all ballots were read into memory")
+
+    monkeypatch.setattr(PackedBallots, "_loaded", property(refuse))
+    monkeypatch.setattr(PackedBallots, "instances", property(refuse))
+    gold = {name: CROWD.gold[name] for name in CROWD.ballots.instances[:5]}
+    assert len(AMLE((1, 1)).fit(packed).voters_) == 60, "where a crowd upside down is looked for"
+    for estimator in (AMLE((1, 3), "soft"), EM((1, 3)), Modal((1, 3)), MaximumLikelihood(0.7, 0.2)):
+        fitted = estimator.fit(packed, gold=gold, checkpoint=None)
+        write_estimate(fitted.estimate_, tmp_path / type(estimator).__name__)
+        assert len(fitted.voters_) == 60
+    assert len(EM((1, 3)).fit(packed).reliability()) == 60
+    assert AMLE((1, 3)).fit(packed, checkpoint=tmp_path / "kept").model_.voters == packed.voters
 
 
 def test_a_fit_of_packed_ballots_can_be_pickled(packed):

@@ -103,7 +103,7 @@ def test_of_very_many_pairs_a_part_chosen_by_name_makes_the_start(monkeypatch):
         instances=4000, voters=20, alternatives=6, bounds=(1, 2), ballots_per_instance=5, spammers=0.3, seed=2
     ).ballots
     _, whole = starts.anna_karenina(ballots)
-    monkeypatch.setattr(starts, "MOST_PAIRS", 8000)
+    monkeypatch.setattr(starts, "ENOUGH_PAIRS", 8000)
     _, few = starts.anna_karenina(ballots)
     assert not np.array_equal(few, whole)
     assert np.corrcoef(few, whole)[0, 1] > 0.9

@@ -17,12 +17,14 @@ from epivote import (
     SizeBounds,
     load_model,
     read_ballots,
+    reference_crowd,
     save_model,
     simulate,
 )
 from epivote.cli import app
 from epivote.model.best_sets import best_sets
 from epivote.model.posterior import log_partition_and_inclusion
+from epivote.model.pseudo import PseudoCounts
 
 QUIZ = {("ann", "q1"): {"a", "b"}, ("bo", "q1"): set(), ("ann", "q2"): {"c"}}
 
@@ -238,3 +240,14 @@ def test_evaluate_shows_whether_confidence_kept_its_promise(tmp_path):
     assert "Was the stated confidence right?" in result.stdout
     told = runner.invoke(app, ["evaluate", str(tmp_path / "truth.csv"), "examples/birds-gold.csv", "--json"])
     assert sum(each["count"] for each in json.loads(told.stdout)["calibration"]) == 24
+
+
+@pytest.mark.parametrize(("instances", "voters", "alternatives"), [(1000, 10_000, 50), (3000, 10_000, 10)])
+def test_a_crowd_of_voters_with_a_ballot_or_less_each_is_not_taken_to_be_upside_down(instances, voters, alternatives):
+    """What shrinkage adds to the objective differs between runs and once outweighed the ballots."""
+    ballots = reference_crowd(instances, voters, alternatives, 3, seed=3).ballots
+    estimator = EM((1, 3))
+    assert not estimator._seems_upside_down(ballots, None, PseudoCounts.none(voters))
+    opposite = {key: set(ballots.alternatives) - ticks for key, ticks in ballots.items()}
+    turned = Ballots.from_mapping(opposite, alternatives=ballots.alternatives)
+    assert estimator._seems_upside_down(turned, None, PseudoCounts.none(turned.n_voters))

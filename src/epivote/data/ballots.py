@@ -220,14 +220,19 @@ class Ballots:
         return frozen(np.diff(self.menu.start))
 
     @property
+    def cast(self) -> IntArray:
+        """Number of ballots on every instance."""
+        return np.diff(self.ballot_start)
+
+    @property
     def most_ballots(self) -> int:
         """Number of ballots on the instance that has most."""
-        return int(np.diff(self.ballot_start).max())
+        return int(self.cast.max())
 
     @property
     def n_pairs(self) -> int:
         """How many pairs of ballots on the same instance there are."""
-        return pairs_in(np.diff(self.ballot_start))
+        return pairs_in(self.cast)
 
     @cached_property
     def instance_index(self) -> dict[str, int]:

@@ -60,6 +60,11 @@ class PackedBlock:
         (sizes,) = read_arrays(self.path, "menu_size")
         return sizes.astype(np.int64)
 
+    @property
+    def cast(self) -> IntArray:
+        """Number of ballots on every instance."""
+        return read_arrays(self.path, "cast")[0].astype(np.int64)
+
     def keys(self) -> IntArray:
         """A number for every instance that depends on its name alone."""
         return read_arrays(self.path, "instance_key")[0]
@@ -97,7 +102,7 @@ class PackedBlock:
             menu = Menu(_starts(np.diff(columns.menu.start)[rows]), columns.menu.offered[cells])
         return Ballots(
             voters=self.packed.voters,
-            instances=tuple(self.instances[z] for z in rows),
+            instances=read_names(self.path, "instance", rows),
             alternatives=self.packed.alternatives,
             ballot_start=_starts(counts),
             ballot_voter=columns.ballot_voter[cast].astype(np.int32),

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from epivote.data.names import IntArray
 from epivote.errors import FileError
 
 
@@ -58,12 +59,15 @@ def names_as_arrays(what: str, names: Sequence[str]) -> dict[str, NDArray[Any]]:
     }
 
 
-def read_names(path: Path, what: str) -> tuple[str, ...]:
-    """Names written so."""
+def read_names(path: Path, what: str, rows: IntArray | None = None) -> tuple[str, ...]:
+    """Names written so, or some of them."""
     text, length = read_arrays(path, f"{what}_text", f"{what}_length")
     whole, end = text.tobytes(), np.cumsum(length, dtype=np.int64)
-    pairs = zip((end - length).tolist(), end.tolist(), strict=True)
-    return tuple(whole[begin:stop].decode("utf-8", "surrogatepass") for begin, stop in pairs)
+    begin = end - length
+    if rows is not None:
+        begin, end = begin[rows], end[rows]
+    pairs = zip(begin.tolist(), end.tolist(), strict=True)
+    return tuple(whole[start:stop].decode("utf-8", "surrogatepass") for start, stop in pairs)
 
 
 def _array(data: bytes) -> NDArray[Any]:

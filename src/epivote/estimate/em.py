@@ -146,7 +146,12 @@ class EM(RatedEstimator):
         )
         if "interrupted" in (upright.status, mirrored.status):
             raise KeyboardInterrupt
-        return mirrored.objectives[-1] > upright.objectives[-1] + CLEARLY
+        return self._explains(task, mirrored.parameters) > self._explains(task, upright.parameters) + CLEARLY
+
+    def _explains(self, task: Task, parameters: Parameters) -> float:
+        """The likelihood of the ballots alone: runs that shrink towards different crowds differ in their objective."""
+        statistics, log_partition = task.soft_step(parameters)
+        return marginal_log_likelihood_of(statistics, log_partition, parameters)
 
     def _iterate(
         self, task: Steps, parameters: Parameters, kind: PriorKind, known: PseudoCounts, kept: State | None = None

@@ -10,12 +10,14 @@ from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
 from epivote.data.lists import Lists
 from epivote.data.names import FloatArray, sums
+from epivote.data.packed import PackedBallots
 
 DENSE_CELLS = 20_000_000
 NUMBERS_PER_BLOCK = 4_000_000
 WIDEST_MASK = 64
 FEW_BALLOTS = 50
-MOST_PAIRS = 4_000_000
+ENOUGH_PAIRS = 1_000_000
+PAIRS_PER_VOTER = 100
 MOST_BALLOTS = 20_000_000
 TICK_BITS = 8
 
@@ -40,8 +42,9 @@ def mirrored(ballots: Ballots) -> Rates:
 
 def tick_too_much(ballots: Ballots, bounds: SizeBounds) -> bool:
     """Whether voters tick clearly more than can be right even at the upper bound: they may mean the opposite."""
-    _, upper = bounds.resolve(ballots)
-    return bool(ballots.n_approvals > 1.1 * upper[ballots.ballot_instance].sum())
+    parts = ballots.blocks if isinstance(ballots, PackedBallots) else (ballots,)
+    most = sum(int(part.cast @ bounds.resolve(part)[1]) for part in parts)
+    return ballots.n_approvals > 1.1 * most
 
 
 def anna_karenina(ballots: Ballots) -> Rates:
@@ -51,7 +54,8 @@ def anna_karenina(ballots: Ballots) -> Rates:
     that weight. If all are equally far, all get the same weight, 1/2. Of very many ballots a part is enough.
     """
     few_meet = ballots.most_ballots <= FEW_BALLOTS
-    step = -(-ballots.n_pairs // MOST_PAIRS) if few_meet else -(-ballots.n_ballots // MOST_BALLOTS)
+    pairs = max(ENOUGH_PAIRS, PAIRS_PER_VOTER * ballots.n_voters)
+    step = -(-ballots.n_pairs // pairs) if few_meet else -(-ballots.n_ballots // MOST_BALLOTS)
     weights = anna_karenina_weights(total_distances(ballots.thinned(step)))
     return np.full(ballots.n_voters, 0.5), 0.5 * (1 - np.tanh(weights / 2))
 
