@@ -19,6 +19,8 @@ from benchmarks.crowds import CROWDS, Crowd, Sets, share_exact
 from benchmarks.methods import METHODS, Method, worker_peaks
 from benchmarks.processes import peak_memory
 
+WORTH_TELLING = 1.0
+
 
 def measured(method: Method, crowd: Crowd) -> dict[str, Any]:
     """Everything that is told about one method on one crowd."""
@@ -30,7 +32,8 @@ def measured(method: Method, crowd: Crowd) -> dict[str, Any]:
             begin = time.perf_counter()
             fitted = method.fit(built, crowd)
             seconds.append(time.perf_counter() - begin)
-            print(f"    fit {len(seconds)}: {seconds[-1]:.3g} s", file=sys.stderr)
+            if seconds[-1] > WORTH_TELLING:
+                print(f"  fit {len(seconds)}: {seconds[-1]:.3g} s", file=sys.stderr)
         peak = {"peak": peak_memory(), "workers": worker_peaks() if method.workers else []}
         begin = time.perf_counter()
         sets = [Sets(np.asarray(one.start), narrowed(one.members)) for one in method.sets(fitted)]

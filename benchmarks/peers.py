@@ -22,8 +22,9 @@ Columns = dict[str, npt.NDArray[Any]]
 
 
 def ballot_frame(numbers: Columns) -> Any:
-    """One row per ballot with a list of labels, as crowd-kit's BinaryRelevance reads them."""
+    """One row per ballot with a list of labels, as crowd-kit's BinaryRelevance reads them; crowd-kit is loaded too."""
     import pandas as pd
+    from crowdkit import aggregation  # noqa: F401
 
     instances = np.arange(len(numbers["ballot_start"]) - 1)
     ticks, ends = numbers["approved"].tolist(), numbers["approval_start"].tolist()
