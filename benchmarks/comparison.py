@@ -9,18 +9,12 @@ from typing import Any
 
 import epivote
 from benchmarks.crowds import CROWDS, Crowd, about
-from benchmarks.methods import METHODS, Method
+from benchmarks.methods import METHODS
 from benchmarks.processes import answer_of
 from benchmarks.store import Kept, Settings, Store
 
 PEERS = {"crowdkit": "crowd-kit", "peerannot": "peerannot", "scipy": "scipy"}
-LABEL_BY_LABEL = "one data frame per alternative and iteration: hours, by its time on M"
-DENSE_TABLE = "a dense table of tasks x voters and a Python loop over tasks: hours, by its time on S"
-NOT_RUN = {
-    ("M", "peerannot-ds"): DENSE_TABLE,
-    ("XL", "peerannot-ds"): DENSE_TABLE,
-    ("XL", "crowdkit-ds"): LABEL_BY_LABEL,
-}
+NOT_RUN = {("M", "peerannot-ds"), ("XL", "peerannot-ds"), ("XL", "crowdkit-ds")}
 FROM_DISK_ONLY = ("amle-disk", "em-disk")
 
 
@@ -81,14 +75,3 @@ def missing(name: str) -> str | None:
 def kept(store: Store, name: str, crowd: Crowd) -> Kept | None:
     """The result of one method on one crowd."""
     return store.read(f"crowds.{crowd.name}.{name}", settings_of(name, crowd))
-
-
-def why_not(name: str, crowd: Crowd) -> str:
-    """What to say where there is no result."""
-    return NOT_RUN.get((crowd.name, name)) or missing(name) or "not measured yet"
-
-
-def title_of(name: str) -> str:
-    """The method in words."""
-    method: Method = METHODS[name]
-    return method.title

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
+from math import prod
 from pathlib import Path
 
 import epivote
-from benchmarks.comparison import methods_for, title_of, version_of, why_not
+from benchmarks.comparison import NOT_RUN, methods_for, missing, version_of
 from benchmarks.crowds import CROWDS, Crowd
 from benchmarks.growth import APPROVALS, AXES, METHODS, Axis
 from benchmarks.methods import METHODS as MEASURED
@@ -19,6 +20,13 @@ from benchmarks.targets import Line, above, below, crowd_lines, linear
 PACKAGES = ("numpy", "numba", "scipy", "polars", "distributed", "crowd-kit", "pandas", "peerannot")
 IN_WORDS = {"amle": "AMLE", "em": "EM"}
 WELL_ABOVE_FIXED_COSTS = 900_000
+GROWS = {
+    "crowdkit-ds": (("instances", "alternatives"), "data frames are joined per alternative and iteration"),
+    "peerannot-ds": (
+        ("instances", "alternatives", "voters"),
+        "every task is a dense table of all voters in a Python loop",
+    ),
+}
 CPU = Path("/proc/cpuinfo")
 
 
@@ -96,12 +104,25 @@ def crowd_section(results: Results, crowd: Crowd) -> str:
     for name in MEASURED if crowd.whole else methods_for(crowd):
         found = results.fits(crowd.name, name)
         if found is None:
-            unmeasured.append(f"{title_of(name)}: {why_not(name, crowd)}.")
+            unmeasured.append(f"{MEASURED[name].title}: {why_not(results, name, crowd)}.")
         else:
-            rows.append([title_of(name), *fit_cells(found, base)])
+            rows.append([MEASURED[name].title, *fit_cells(found, base)])
     columns = ["method", "fit, s", "fits", "first fit, s", "iterations", "input, s", "peak, GB", "exact sets", "ratio"]
     notes = "\n".join(f"- {note}" for note in unmeasured)
     return f"### {crowd}\n\n{size}\n\n{table(columns, rows) if rows else ''}\n{notes}\n"
+
+
+def why_not(results: Results, name: str, crowd: Crowd) -> str:
+    """What to say where there is no result; what would take too long is reckoned from a smaller crowd."""
+    if (crowd.name, name) not in NOT_RUN:
+        return missing(name) or "not measured yet"
+    grows, reason = GROWS[name]
+    for smaller in reversed(CROWDS.values()):
+        found = results.fits(smaller.name, name)
+        if found is not None:
+            factor = prod(getattr(crowd, size) / getattr(smaller, size) for size in grows)
+            return f"not run: {reason}, by its time on {smaller.name} about {found.seconds * factor / 3600:,.1f} hours"
+    return f"not run: {reason}"
 
 
 def fit_cells(found: Fits, base: Fits | None) -> list[str]:
