@@ -11,6 +11,7 @@ import statistics
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib import import_module
@@ -21,7 +22,7 @@ import numpy as np
 import epivote
 from benchmarks.crowds import DATA, Crowd, drawn
 from benchmarks.processes import peak_memory
-from epivote import AMLE, EM, Ballots, Parameters
+from epivote import AMLE, EM, Ballots, CrowdWarning, Parameters
 
 FEW, PAIRS, PATIENCE = 2, 7, 60.0
 FIRST_GUESS = 0.7, 0.2, 0.5
@@ -56,6 +57,7 @@ class Point:
 
 def fit(point: Point, ballots: Any, iterations: int) -> int:
     """A fit that stops after so many iterations; how many it made."""
+    warnings.simplefilter("ignore", CrowdWarning)
     bounds = 1, point.bound
     if point.method == "em":
         return EM(bounds, tolerance=0, max_iterations=iterations).fit(ballots).n_iter_
@@ -73,9 +75,10 @@ def seconds_per_iteration(run: Callable[[int], int]) -> float:
     run(FEW)
     once = time.perf_counter() - begin
     more = FEW + (20 if once < 1 else 8)
+    pairs = PAIRS if once > 0.1 else 3 * PAIRS
     found: list[float] = []
     begin = time.perf_counter()
-    while len(found) < PAIRS and (len(found) < 3 or time.perf_counter() - begin < PATIENCE):
+    while len(found) < pairs and (len(found) < 3 or time.perf_counter() - begin < PATIENCE):
         few_made, few = timed(run, FEW)
         more_made, many = timed(run, more)
         found.append((many - few) / (more_made - few_made))
