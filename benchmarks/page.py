@@ -51,7 +51,9 @@ def header(results: Results) -> str:
         "# Benchmarks\n\n"
         "Written by `make bench`. Machines are noisy: figures are medians, and what counts are ratios within one run. "
         "Every method runs in a process of its own on the same generated ballots, five per instance "
-        "(`reference_crowd`); seconds are those of one fit, without building the input, which is shown apart.\n\n"
+        "(`reference_crowd`); seconds are those of one fit, without building the input, which is shown apart. CPU seconds are those of the "
+        "process itself, its threads together: where a single-threaded method needs far more by the clock, the "
+        "machine was not quiet.\n\n"
         f"Measured {when} with epivote {epivote.__version__}"
         f"{f' ({results.store.commit})' if results.store.commit else ''}, "
         f"Python {platform.python_version()}, {versions}; {processor()}, {os.cpu_count()} cores, {memory()}"
@@ -107,7 +109,18 @@ def crowd_section(results: Results, crowd: Crowd) -> str:
             unmeasured.append(f"{MEASURED[name].title}: {why_not(results, name, crowd)}.")
         else:
             rows.append([MEASURED[name].title, *fit_cells(found, base)])
-    columns = ["method", "fit, s", "fits", "first fit, s", "iterations", "input, s", "peak, GB", "exact sets", "ratio"]
+    columns = [
+        "method",
+        "fit, s",
+        "CPU, s",
+        "fits",
+        "first fit, s",
+        "iterations",
+        "input, s",
+        "peak, GB",
+        "exact sets",
+        "ratio",
+    ]
     notes = "\n".join(f"- {note}" for note in unmeasured)
     return f"### {crowd}\n\n{size}\n\n{table(columns, rows) if rows else ''}\n{notes}\n"
 
@@ -129,6 +142,7 @@ def fit_cells(found: Fits, base: Fits | None) -> list[str]:
     """One row after the name; the ratio is to epivote's AMLE."""
     return [
         seconds(found.seconds),
+        seconds(found.computing),
         str(found.runs),
         seconds(found.first),
         "" if found.iterations is None else str(found.iterations),

@@ -17,6 +17,7 @@ class Fits(NamedTuple):
     """One method on one crowd."""
 
     seconds: float
+    computing: float
     runs: int
     first: float
     building: float
@@ -42,6 +43,7 @@ class Results:
         packing = self.drawn(crowd)["packing"] if "disk" in method or "dask" in method else 0.0
         return Fits(
             seconds=statistics.median(kept["fits"][1:] or kept["fits"]),
+            computing=statistics.median(kept["computing"][1:] or kept["computing"]),
             runs=len(kept["fits"][1:] or kept["fits"]),
             first=kept["fits"][0],
             building=kept["building"] + packing,

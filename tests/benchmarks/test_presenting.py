@@ -20,7 +20,7 @@ from benchmarks.store import Store, digest_of
 from benchmarks.tables import figures, seconds, table
 from benchmarks.targets import above, at_least_faster, below, crowd_lines, linear, more_exact, same, under_memory
 
-SOME = Fits(1.0, 7, 2.0, 0.1, [0.5], 0.4, "ab", 10)
+SOME = Fits(1.0, 1.0, 7, 2.0, 0.1, [0.5], 0.4, "ab", 10)
 
 
 class Told:
@@ -66,6 +66,13 @@ def test_a_ratio_is_met_from_its_target_on():
     assert at_least_faster(Told(amle=SOME, scipy=slow), "XL", "amle", "scipy", 15, "x").met is True
     assert at_least_faster(Told(amle=SOME, scipy=slow), "XL", "amle", "scipy", 15.1, "x").met is False
     assert at_least_faster(Told(amle=SOME), "XL", "amle", "scipy", 15, "x").met is None
+
+
+def test_a_quick_wrong_answer_does_not_count():
+    wrong = SOME._replace(exact=0.0)
+    line = at_least_faster(Told(em=wrong, scipy=SOME._replace(seconds=100.0)), "XL", "em", "scipy", 4, "x")
+    assert line.met is False
+    assert "0.0% exact sets against 40.0%" in line.measured
 
 
 def test_memory_counts_the_largest_process():
