@@ -1,7 +1,7 @@
 """One method on one crowd in a process of its own: `python -m benchmarks.measure METHOD CROWD` prints JSON.
 
-Seconds to build the input, of every fit (by the clock, and computing) and to read out the sets; peak memory of this process (and of its workers);
-share of exact sets; and a fingerprint of the sets, by which methods are seen to agree.
+Seconds to build the input, of every fit (by the clock, and computing) and to read out the sets; peak memory of this
+process (and of its workers); share of exact sets; and a fingerprint of the sets, by which methods are seen to agree.
 """
 
 from __future__ import annotations
