@@ -7,7 +7,6 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-import epivote
 from benchmarks.crowds import CROWDS, Crowd, about
 from benchmarks.methods import METHODS
 from benchmarks.processes import answer_of
@@ -66,8 +65,6 @@ def measure(store: Store, name: str, crowd: Crowd) -> Any:
 
 def missing(name: str) -> str | None:
     """Why a method cannot be run here, if so."""
-    if ("disk" in name or "dask" in name) and not hasattr(epivote, "open_packed"):
-        return "not built yet"
     package = PEERS.get(name.split("-")[0])
     return f"{package} is not installed" if package and version_of(package) is None else None
 

@@ -127,11 +127,7 @@ def prepare(crowd: Crowd) -> None:
             yield block.ballots
 
     begin = time.perf_counter()
-    if hasattr(epivote, "write_packed"):
-        epivote.write_packed(blocks(), crowd.folder / "packed")
-    else:
-        for _ in blocks():
-            pass
+    epivote.write_packed(blocks(), crowd.folder / "packed")
     packing = time.perf_counter() - begin - drawing
     np.save(crowd.folder / "gold_start.npy", np.concatenate([[0], np.cumsum(np.concatenate(sizes), dtype=np.int64)]))
     np.save(crowd.folder / "gold_members.npy", np.concatenate(members))
