@@ -198,7 +198,7 @@ def roofline_section(results: Results) -> str:
     found, counted = results.roofline(), results.instructions()
     if found is None:
         return ""
-    most = found["bandwidth"]["all cores"]
+    most = max(found["bandwidth"].values())
     rows = []
     for method, spent in found["seconds"].items():
         rate = found["bytes"] / spent
@@ -209,7 +209,8 @@ def roofline_section(results: Results) -> str:
     reasons = sorted({told for told in (counted or {}).values() if isinstance(told, str)})
     return (
         "## Against the memory of the machine\n\n"
-        f"Read bandwidth: {found['bandwidth']['one core'] / 1e9:.1f} GB/s on one core, {most / 1e9:.1f} on all. "
+        f"Read bandwidth: {found['bandwidth']['one core'] / 1e9:.1f} GB/s on one core, "
+        f"{found['bandwidth']['all cores'] / 1e9:.1f} on all. "
         "What an iteration reads: a mask and a voter per ballot, and where each instance begins.\n\n"
         f"{table(columns, rows)}" + "".join(f"\nInstructions: {reason}.\n" for reason in reasons)
     )
