@@ -1,0 +1,74 @@
+"""Part `crowds`: every method on every crowd, each in a process of its own."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from benchmarks.crowds import CROWDS, Crowd, about
+from benchmarks.methods import METHODS
+from benchmarks.processes import answer_of
+from benchmarks.store import Kept, Settings, Store
+
+PEERS = {"crowdkit": "crowd-kit", "peerannot": "peerannot", "scipy": "scipy"}
+NOT_RUN = {("M", "peerannot-ds"), ("XL", "peerannot-ds"), ("XL", "crowdkit-ds")}
+FROM_DISK_ONLY = ("amle-disk", "em-disk")
+
+
+def methods_for(crowd: Crowd) -> list[str]:
+    """What is run on a crowd."""
+    if not crowd.whole:
+        return list(FROM_DISK_ONLY)
+    return [name for name in METHODS if (crowd.name, name) not in NOT_RUN]
+
+
+def settings_of(name: str, crowd: Crowd) -> Settings:
+    """What a result must have been made with to be current."""
+    package = PEERS.get(name.split("-")[0])
+    return {"crowd": asdict(crowd), "method": name, "version": version_of(package) if package else None}
+
+
+def version_of(package: str) -> str | None:
+    """The installed version, or nothing."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def run(store: Store, chosen: list[str]) -> None:
+    """Draw the chosen crowds and measure what can be measured on them."""
+    for crowd in (CROWDS[name] for name in chosen):
+        store.measured(f"drawn.{crowd.name}", asdict(crowd), partial(drawn, crowd))
+        for name in methods_for(crowd):
+            if missing(name) is None:
+                measure(store, name, crowd)
+
+
+def drawn(crowd: Crowd) -> dict[str, Any]:
+    """The crowd drawn and packed anew, and what is known about it."""
+    answer_of("crowds", crowd.name)
+    return about(crowd)
+
+
+def measure(store: Store, name: str, crowd: Crowd) -> Any:
+    """One method on one crowd; workers of a cluster use one core each."""
+    threads = {"EPIVOTE_THREADS": "1"} if METHODS[name].workers else {}
+    return store.measured(
+        f"crowds.{crowd.name}.{name}",
+        settings_of(name, crowd),
+        lambda: answer_of("measure", name, crowd.name, **threads),
+    )
+
+
+def missing(name: str) -> str | None:
+    """Why a method cannot be run here, if so."""
+    package = PEERS.get(name.split("-")[0])
+    return f"{package} is not installed" if package and version_of(package) is None else None
+
+
+def kept(store: Store, name: str, crowd: Crowd) -> Kept | None:
+    """The result of one method on one crowd."""
+    return store.read(f"crowds.{crowd.name}.{name}", settings_of(name, crowd))

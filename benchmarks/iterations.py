@@ -1,0 +1,143 @@
+"""Seconds per iteration, measured such that everything done once cancels.
+
+A fit of few iterations is taken from a fit of more; the difference, over the iterations between them, is what counts.
+Asked for one point as JSON (`python -m benchmarks.iterations POINT`), the process draws a crowd and answers for it.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from typing import Any, Literal, Self
+
+import numpy as np
+
+import epivote
+from benchmarks.crowds import DATA, Crowd, drawn
+from benchmarks.processes import peak_memory
+from epivote import AMLE, EM, Ballots, CrowdWarning, Parameters
+
+FEW, PAIRS, PATIENCE = 2, 7, 60.0
+FIRST_GUESS = 0.7, 0.2, 0.5
+
+
+@dataclass(frozen=True)
+class Point:
+    """A crowd of reference sizes, and how it is fitted."""
+
+    instances: int
+    voters: int
+    alternatives: int
+    upper: int
+    bound: int
+    method: Literal["amle", "em"]
+    engine: Literal["memory", "disk"] = "memory"
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """A point from its JSON."""
+        return cls(**json.loads(text))
+
+    def to_json(self) -> str:
+        """The point as JSON."""
+        return json.dumps(asdict(self))
+
+    @property
+    def crowd(self) -> Crowd:
+        """What is drawn."""
+        return Crowd("growth", self.instances, self.voters, self.alternatives, self.upper)
+
+
+def fit(point: Point, ballots: Any, iterations: int) -> int:
+    """A fit that stops after so many iterations; how many it made."""
+    warnings.simplefilter("ignore", CrowdWarning)
+    bounds = 1, point.bound
+    if point.method == "em":
+        return EM(bounds, tolerance=0, max_iterations=iterations).fit(ballots).n_iter_
+    hit_rate, false_alarm_rate, prior = FIRST_GUESS
+    start = Parameters(
+        np.full(point.voters, hit_rate), np.full(point.voters, false_alarm_rate), np.full(point.alternatives, prior)
+    )
+    return AMLE(bounds, start, tolerance=0, max_iterations=iterations).fit(ballots).n_iter_
+
+
+def seconds_per_iteration(run: Callable[[int], int]) -> float:
+    """Median over several pairs of fits, few iterations against more; fewer of both where fits are slow."""
+    run(FEW)
+    begin = time.perf_counter()
+    run(FEW)
+    once = time.perf_counter() - begin
+    more = FEW + (20 if once < 1 else 8)
+    pairs = PAIRS if once > 0.1 else 3 * PAIRS
+    found: list[float] = []
+    begin = time.perf_counter()
+    while len(found) < pairs and (len(found) < 3 or time.perf_counter() - begin < PATIENCE):
+        few_made, few = timed(run, FEW)
+        more_made, many = timed(run, more)
+        found.append((many - few) / (more_made - few_made))
+    return statistics.median(found)
+
+
+def timed(run: Callable[[int], int], iterations: int) -> tuple[int, float]:
+    """Iterations made, and seconds."""
+    begin = time.perf_counter()
+    made = run(iterations)
+    return made, time.perf_counter() - begin
+
+
+def ballots_in_memory(point: Point) -> Ballots:
+    """The crowd of a point, its blocks joined."""
+    blocks = [block.ballots for block in drawn(point.crowd)]
+    if len(blocks) == 1:
+        return blocks[0]
+
+    def joined_starts(name: str) -> Any:
+        return np.concatenate([[0], np.cumsum(np.concatenate([np.diff(getattr(block, name)) for block in blocks]))])
+
+    return Ballots(
+        voters=blocks[0].voters,
+        instances=tuple(name for block in blocks for name in block.instances),
+        alternatives=blocks[0].alternatives,
+        ballot_start=joined_starts("ballot_start"),
+        ballot_voter=np.concatenate([block.ballot_voter for block in blocks]),
+        approval_start=joined_starts("approval_start"),
+        approved=np.concatenate([block.approved for block in blocks]),
+    )
+
+
+def load_kernels() -> None:
+    """Load the compiled loops, as in any process that has fitted a large crowd before."""
+    import_module("epivote.model.kernels")
+
+
+def measured(point: Point) -> dict[str, Any]:
+    """Seconds per iteration of a point, with compiled loops loaded before."""
+    load_kernels()
+    if point.engine == "memory":
+        ballots = ballots_in_memory(point)
+        counts = {"approvals": ballots.n_approvals, "ballots": ballots.n_ballots}
+        return {**counts, "seconds": seconds_per_iteration(lambda n: fit(point, ballots, n)), "peak": peak_memory()}
+    DATA.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=DATA) as folder:
+        counts = {"approvals": 0, "ballots": 0}
+
+        def blocks() -> Any:
+            for block in drawn(point.crowd):
+                counts["approvals"] += block.ballots.n_approvals
+                counts["ballots"] += block.ballots.n_ballots
+                yield block.ballots
+
+        epivote.write_packed(blocks(), f"{folder}/packed")
+        packed = epivote.open_packed(f"{folder}/packed")
+        return {**counts, "seconds": seconds_per_iteration(lambda n: fit(point, packed, n)), "peak": peak_memory()}
+
+
+if __name__ == "__main__":
+    print(json.dumps(measured(Point.from_json(sys.argv[1]))))

@@ -1,0 +1,238 @@
+"""The page docs/benchmarks.md, from whatever is kept: verdicts first, then the figures behind them."""
+
+from __future__ import annotations
+
+import os
+import platform
+from math import prod
+from pathlib import Path
+
+import epivote
+from benchmarks.comparison import NOT_RUN, methods_for, missing, version_of
+from benchmarks.crowds import CROWDS, Crowd
+from benchmarks.growth import APPROVALS, AXES, METHODS, Axis
+from benchmarks.methods import METHODS as MEASURED
+from benchmarks.results import Fits, Results
+from benchmarks.start_up import COLD
+from benchmarks.tables import figures, seconds, table, times
+from benchmarks.targets import Line, above, below, crowd_lines, linear
+
+PACKAGES = ("numpy", "numba", "scipy", "polars", "distributed", "crowd-kit", "pandas", "peerannot")
+IN_WORDS = {"amle": "AMLE", "em": "EM"}
+WELL_ABOVE_FIXED_COSTS = 900_000
+GROWS = {
+    "crowdkit-ds": (("instances", "alternatives"), "data frames are joined per alternative and iteration"),
+    "peerannot-ds": (
+        ("instances", "alternatives", "voters"),
+        "every task is a dense table of all voters in a Python loop",
+    ),
+}
+CPU = Path("/proc/cpuinfo")
+
+
+def page(results: Results) -> str:
+    """The whole page."""
+    body = [
+        verdicts(results),
+        "## The same crowds for everyone\n",
+        *(crowd_section(results, crowd) for crowd in CROWDS.values()),
+        growth_section(results),
+        roofline_section(results),
+        start_section(results),
+    ]
+    return "\n".join([header(results), *body, *stale_section(results)])
+
+
+def header(results: Results) -> str:
+    """When, where and with what."""
+    versions = ", ".join(f"{name} {version_of(name)}" for name in PACKAGES if version_of(name))
+    when = f"from {min(results.dates)} to {max(results.dates)}" if results.dates else "not yet"
+    return (
+        "# Benchmarks\n\n"
+        "Written by `make bench`. Machines are noisy: figures are medians, and what counts are ratios within one run. "
+        "Every method runs in a process of its own on the same generated ballots, five per instance "
+        "(`reference_crowd`); seconds are those of one fit, without building the input, which is shown apart. "
+        "CPU seconds are those of the process itself, its threads together: where a single-threaded method needs "
+        "far more by the clock, the machine was not quiet.\n\n"
+        f"Measured {when} with epivote {epivote.__version__}"
+        f"{f' ({results.store.commit})' if results.store.commit else ''}, "
+        f"Python {platform.python_version()}, {versions}; {processor()}, {os.cpu_count()} cores, {memory()}"
+        f"{platform.system()}.\n"
+    )
+
+
+def processor() -> str:
+    """The processor's name."""
+    if CPU.exists():
+        for line in CPU.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def memory() -> str:
+    """Installed memory, where the system tells."""
+    if "SC_PHYS_PAGES" not in os.sysconf_names:
+        return ""
+    return f"{os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 1e9:.0f} GB, "
+
+
+def verdicts(results: Results) -> str:
+    """Every requirement against what was measured."""
+    rows = [line.cells() for line in lines(results)]
+    return "## What must hold\n\n" + table(["what", "target", "measured", "met"], rows, left=4)
+
+
+def lines(results: Results) -> list[Line]:
+    """All requirements."""
+    found = list(crowd_lines(results))
+    for method in METHODS:
+        what = f"growth of an iteration of {IN_WORDS[method]} with approvals"
+        found.append(linear(results.exponent(AXES[0], method), what, APPROVALS[-1]))
+    start, quiz = results.start(), results.quiz()
+    cold = start[list(COLD)[-1]] / start["import numpy"] if start else None
+    found.append(below(cold, 5, "quiz: import and one AMLE fit, cold", "under 5 times `import numpy`", "times"))
+    warm = 1 / quiz[0]["seconds"] if quiz else None
+    found.append(above(warm, 300, "quiz: AMLE fits in a warm process", "more than 300 a second", "a second"))
+    return found
+
+
+def crowd_section(results: Results, crowd: Crowd) -> str:
+    """All methods on one crowd."""
+    known = results.drawn(crowd.name)
+    size = f"{known['approvals']:,} approvals; {known['packed_bytes'] / 1e6:,.0f} MB packed. " if known else ""
+    rows, unmeasured = [], []
+    base = results.fits(crowd.name, "amle" if crowd.whole else "amle-disk")
+    for name in MEASURED if crowd.whole else methods_for(crowd):
+        found = results.fits(crowd.name, name)
+        if found is None:
+            unmeasured.append(f"{MEASURED[name].title}: {why_not(results, name, crowd)}.")
+        else:
+            rows.append([MEASURED[name].title, *fit_cells(found, base)])
+    columns = [
+        "method",
+        "fit, s",
+        "CPU, s",
+        "fits",
+        "first fit, s",
+        "iterations",
+        "input, s",
+        "peak, GB",
+        "exact sets",
+        "ratio",
+    ]
+    notes = "\n".join(f"- {note}" for note in unmeasured)
+    return f"### {crowd}\n\n{size}\n\n{table(columns, rows) if rows else ''}\n{notes}\n"
+
+
+def why_not(results: Results, name: str, crowd: Crowd) -> str:
+    """What to say where there is no result; what would take too long is reckoned from a smaller crowd."""
+    if (crowd.name, name) not in NOT_RUN:
+        return missing(name) or "not measured yet"
+    grows, reason = GROWS[name]
+    for smaller in reversed(CROWDS.values()):
+        found = results.fits(smaller.name, name)
+        if found is not None:
+            factor = prod(getattr(crowd, size) / getattr(smaller, size) for size in grows)
+            return f"not run: {reason}, by its time on {smaller.name} about {found.seconds * factor / 3600:,.1f} hours"
+    return f"not run: {reason}"
+
+
+def fit_cells(found: Fits, base: Fits | None) -> list[str]:
+    """One row after the name; the ratio is to epivote's AMLE."""
+    return [
+        seconds(found.seconds),
+        seconds(found.computing),
+        str(found.runs),
+        seconds(found.first),
+        "" if found.iterations is None else str(found.iterations),
+        seconds(found.building),
+        " + ".join(f"{peak:.2f}" for peak in found.peaks),
+        f"{found.exact:.1%}",
+        times(found.seconds / base.seconds) if base else "",
+    ]
+
+
+def growth_section(results: Results) -> str:
+    """Seconds per iteration along every axis."""
+    parts = [
+        "## How an iteration grows\n",
+        "Seconds of one iteration: a fit of few iterations taken from one of more, so that set-up cancels. "
+        "An exponent of 1 is linear.\n",
+    ]
+    for axis in AXES:
+        rows = [row for method in METHODS for row in growth_rows(results, axis, method)]
+        if not rows:
+            continue
+        columns = ["method", axis.unit, "approvals", "milliseconds an iteration", "nanoseconds an approval"]
+        parts += [f"### Against {axis.title}\n", f"Held: {axis.held}.\n", table(columns, rows)]
+        parts += [f"- {sentence}" for method in METHODS for sentence in exponents(results, axis, method)]
+        parts.append("")
+    return "\n".join(parts)
+
+
+def growth_rows(results: Results, axis: Axis, method: str) -> list[list[str]]:
+    """The points of one method."""
+    return [
+        [
+            IN_WORDS[method],
+            f"{size:,.0f}",
+            f"{result['approvals']:,}",
+            figures(result["seconds"] * 1e3),
+            figures(result["seconds"] / result["approvals"] * 1e9),
+        ]
+        for size, result in results.growth(axis, method)  # type: ignore[arg-type]
+    ]
+
+
+def exponents(results: Results, axis: Axis, method: str) -> list[str]:
+    """How time grows, over all points and where fixed costs no longer show."""
+    found = [results.exponent(axis, method)]  # type: ignore[arg-type]
+    if axis.name == "approvals":
+        found.append(results.exponent(axis, method, WELL_ABOVE_FIXED_COSTS))  # type: ignore[arg-type]
+    return [f"{IN_WORDS[method]}: exponent {exponent}" for exponent in found if exponent is not None]
+
+
+def roofline_section(results: Results) -> str:
+    """Bytes per second against what the machine can read."""
+    found, counted = results.roofline(), results.instructions()
+    if found is None:
+        return ""
+    most = max(found["bandwidth"].values())
+    rows = []
+    for method, spent in found["seconds"].items():
+        rate = found["bytes"] / spent
+        told = (counted or {}).get(method, "not measured")
+        cells = [IN_WORDS[method], f"{spent * 1e3:,.0f}", f"{found['bytes'] / 1e6:,.0f}", f"{rate / 1e9:.2f}"]
+        rows.append([*cells, f"{rate / most:.1%}", figures(told) if isinstance(told, float) else "-"])
+    columns = ["XL", "ms an iteration", "MB it reads", "GB/s", "of read bandwidth", "instructions an approval"]
+    reasons = sorted({told for told in (counted or {}).values() if isinstance(told, str)})
+    return (
+        "## Against the memory of the machine\n\n"
+        f"Read bandwidth: {found['bandwidth']['one core'] / 1e9:.1f} GB/s on one core, "
+        f"{found['bandwidth']['all cores'] / 1e9:.1f} on all. "
+        "What an iteration reads: a mask and a voter per ballot, and where each instance begins.\n\n"
+        f"{table(columns, rows)}" + "".join(f"\nInstructions: {reason}.\n" for reason in reasons)
+    )
+
+
+def start_section(results: Results) -> str:
+    """Cold processes and warm small fits."""
+    start, quiz = results.start(), results.quiz()
+    parts = ["## Starting, and small crowds\n"]
+    if start:
+        bare = start["import numpy"]
+        rows = [[f"`{name}`", f"{spent * 1e3:.0f}", f"{spent / bare:.2f}"] for name, spent in start.items()]
+        parts.append(table(["from a cold process", "milliseconds", "times `import numpy`"], rows))
+    if quiz:
+        rows = [[q["quiz"], q["update"], f"{q['seconds'] * 1e3:.2f}", f"{1 / q['seconds']:.0f}"] for q in quiz]
+        parts.append(table(["AMLE, bounds 1..2", "prior update", "milliseconds a fit", "fits a second"], rows))
+    return "\n".join(parts)
+
+
+def stale_section(results: Results) -> list[str]:
+    """What another state of the source measured."""
+    if not results.stale:
+        return []
+    told = "\n".join(f"- {name}: {made}" for name, made in sorted(results.stale.items()))
+    return [f"\n## Measured before the last change\n\n{told}\n"]

@@ -1,0 +1,118 @@
+"""What the figures must show: every line with its target, what was measured, and whether it is met."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+from benchmarks.exponents import Exponent
+from benchmarks.results import Fits
+from benchmarks.tables import figures, seconds, times
+
+
+class Line(NamedTuple):
+    """One requirement; `met` is None where it was not measured."""
+
+    what: str
+    target: str
+    measured: str
+    met: bool | None
+
+    def cells(self) -> list[str]:
+        """The row of a table."""
+        verdict = {True: "yes", False: "**no**", None: "not measured"}[self.met]
+        return [self.what, self.target, self.measured, verdict]
+
+
+class Measured(Protocol):
+    """The results that verdicts rest on."""
+
+    def fits(self, crowd: str, method: str) -> Fits | None:
+        """The fits of a method on a crowd."""
+
+
+AS_EXACT = 0.01
+
+
+def at_least_faster(results: Measured, crowd: str, ours: str, theirs: str, least: float, what: str) -> Line:
+    """Ours takes at most 1/least of the time of theirs, and finds as many exact sets: a quick wrong answer is none."""
+    one, other = results.fits(crowd, ours), results.fits(crowd, theirs)
+    target = f"at least {least:,.4g} times"
+    if one is None or other is None:
+        return Line(what, target, "", None)
+    ratio = other.seconds / one.seconds
+    told = f"{times(ratio)} times ({seconds(other.seconds)} s / {seconds(one.seconds)} s)"
+    if one.exact < other.exact - AS_EXACT:
+        return Line(what, target, f"{told}, but only {one.exact:.1%} exact sets against {other.exact:.1%}", False)
+    return Line(what, target, told, ratio >= least)
+
+
+def more_exact(results: Measured, crowd: str, ours: str, theirs: str, what: str) -> Line:
+    """Ours finds more whole sets."""
+    one, other = results.fits(crowd, ours), results.fits(crowd, theirs)
+    if one is None or other is None:
+        return Line(what, "more exact sets", "", None)
+    return Line(what, "more exact sets", f"{one.exact:.1%} against {other.exact:.1%}", one.exact > other.exact)
+
+
+def under_memory(results: Measured, crowd: str, ours: str, most: float, what: str) -> Line:
+    """No process of ours holds more than so many GB."""
+    one = results.fits(crowd, ours)
+    if one is None:
+        return Line(what, f"under {most:g} GB", "", None)
+    return Line(what, f"under {most:g} GB", f"{max(one.peaks):.2f} GB", max(one.peaks) < most)
+
+
+def same(results: Measured, crowd: str, one: str, other: str, what: str) -> Line:
+    """Both find the same sets, all of them."""
+    first, second = results.fits(crowd, one), results.fits(crowd, other)
+    if first is None or second is None:
+        return Line(what, "identical", "", None)
+    agree = first.fingerprint == second.fingerprint
+    return Line(what, "identical", "identical" if agree else "different", agree)
+
+
+def linear(exponent: Exponent | None, what: str, upto: float) -> Line:
+    """Time grows like size itself, up to the stated size."""
+    target = f"1.00 ± .05 up to {upto:,.0f}"
+    if exponent is None or exponent.high < 0.9 * upto:
+        return Line(what, target, "" if exponent is None else str(exponent), None)
+    return Line(what, target, str(exponent), abs(exponent.value - 1) <= 0.05)
+
+
+def below(value: float | None, most: float, what: str, target: str, unit: str) -> Line:
+    """A number that must stay under another."""
+    if value is None:
+        return Line(what, target, "", None)
+    return Line(what, target, f"{figures(value)} {unit}", value < most)
+
+
+def above(value: float | None, least: float, what: str, target: str, unit: str) -> Line:
+    """A number that must exceed another."""
+    if value is None:
+        return Line(what, target, "", None)
+    return Line(what, target, f"{times(value)} {unit}", value > least)
+
+
+def crowd_lines(results: Measured) -> Iterator[Line]:
+    """Speed, accuracy and memory on the reference crowds."""
+    for name, method, least in (("AMLE", "amle", 1500), ("EM", "em", 300)):
+        yield at_least_faster(results, "M", method, "crowdkit-ds", least, f"M: {name} against crowd-kit Dawid-Skene")
+    for name, method in (("AMLE", "amle"), ("EM", "em")):
+        yield more_exact(results, "M", method, "crowdkit-ds", f"M: {name} against crowd-kit Dawid-Skene")
+    for name, method, least in (
+        ("AMLE", "amle", 15),
+        ("AMLE from the same start", "amle-uniform", 15),
+        ("EM", "em", 4),
+    ):
+        yield at_least_faster(results, "XL", method, "scipy", least, f"XL: {name} against scipy.sparse")
+    for name, method in (("AMLE", "amle-disk"), ("EM", "em-disk")):
+        yield under_memory(results, "XL", method, 1.0, f"XL: peak memory of {name} from packed data")
+    for name, method in (("AMLE", "amle-disk"), ("EM", "em-disk")):
+        yield under_memory(results, "10xXL", method, 1.5, f"10xXL: peak memory of {name} from packed data")
+    for name, method in (("AMLE", "amle"), ("EM", "em")):
+        one, two = f"{method}-dask-1", f"{method}-dask-2"
+        yield at_least_faster(results, "XL", two, one, 1.6, f"XL: {name}, two Dask workers against one")
+        yield same(results, "XL", two, one, f"XL: sets of {name}, two Dask workers against one")
+    yield same(results, "XL", "amle", "amle-disk", "XL: sets of AMLE, memory against disk")
+    yield same(results, "XL", "amle-uniform", "amle-dask-2", "XL: sets of AMLE, memory against Dask")

@@ -1,0 +1,221 @@
+"""Exponents, ratios, verdicts and what is kept: everything but the timing."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.crowds import Crowd, Sets, drawn, same_sets
+from benchmarks.exponents import fitted_exponent
+from benchmarks.growth import AXES, name_of, points_of
+from benchmarks.iterations import Point
+from benchmarks.measure import fingerprint, further_fits
+from benchmarks.page import page
+from benchmarks.peers import sets_of_table
+from benchmarks.results import Fits, Results
+from benchmarks.roofline import instructions_told
+from benchmarks.store import Store, digest_of
+from benchmarks.tables import figures, seconds, table
+from benchmarks.targets import above, at_least_faster, below, crowd_lines, linear, more_exact, same, under_memory
+
+SOME = Fits(1.0, 1.0, 7, 2.0, 0.1, [0.5], 0.4, "ab", 10)
+
+
+class Told:
+    """Results made up for a test."""
+
+    def __init__(self, **fits):
+        self.known = fits
+
+    def fits(self, _crowd, method):
+        return self.known.get(method.replace("-", "_"))
+
+
+# Exponents
+
+
+@pytest.mark.parametrize("power", [0.5, 1.0, 2.0])
+def test_a_power_is_found_exactly(power):
+    sizes = [10, 100, 1000]
+    found = fitted_exponent(sizes, [3 * size**power for size in sizes])
+    assert found.value == pytest.approx(power)
+    assert found.error == pytest.approx(0, abs=1e-9)
+    assert (found.low, found.high) == (pytest.approx(10), pytest.approx(1000))
+
+
+def test_fixed_costs_are_left_out_by_fitting_above_them():
+    sizes = [1e3, 1e5, 1e7, 1e8]
+    times = [size * 1e-9 + 1e-4 for size in sizes]
+    assert fitted_exponent(sizes, times).value < 0.9
+    assert fitted_exponent(sizes, times, at_least=1e6).value == pytest.approx(1, abs=0.01)
+
+
+def test_one_point_has_no_exponent_and_two_have_no_error():
+    assert fitted_exponent([1], [1]) is None
+    assert fitted_exponent([5, 5], [1, 2]) is None
+    assert "±" not in str(fitted_exponent([1, 10], [1, 10]))
+
+
+# Verdicts
+
+
+def test_a_ratio_is_met_from_its_target_on():
+    slow = SOME._replace(seconds=15.0)
+    assert at_least_faster(Told(amle=SOME, scipy=slow), "XL", "amle", "scipy", 15, "x").met is True
+    assert at_least_faster(Told(amle=SOME, scipy=slow), "XL", "amle", "scipy", 15.1, "x").met is False
+    assert at_least_faster(Told(amle=SOME), "XL", "amle", "scipy", 15, "x").met is None
+
+
+def test_a_quick_wrong_answer_does_not_count():
+    wrong = SOME._replace(exact=0.0)
+    line = at_least_faster(Told(em=wrong, scipy=SOME._replace(seconds=100.0)), "XL", "em", "scipy", 4, "x")
+    assert line.met is False
+    assert "0.0% exact sets against 40.0%" in line.measured
+
+
+def test_memory_counts_the_largest_process():
+    assert under_memory(Told(amle=SOME), "XL", "amle", 1.0, "x").met is True
+    assert under_memory(Told(amle=SOME._replace(peaks=[0.2, 1.2])), "XL", "amle", 1.0, "x").met is False
+
+
+def test_accuracy_must_be_higher_not_equal():
+    assert more_exact(Told(amle=SOME, em=SOME), "M", "amle", "em", "x").met is False
+    assert more_exact(Told(amle=SOME._replace(exact=0.41), em=SOME), "M", "amle", "em", "x").met is True
+
+
+def test_identical_means_the_same_fingerprint():
+    assert same(Told(a=SOME, b=SOME), "XL", "a", "b", "x").met is True
+    assert same(Told(a=SOME, b=SOME._replace(fingerprint="cd")), "XL", "a", "b", "x").met is False
+
+
+def test_growth_is_judged_only_if_it_was_measured_far_enough():
+    exponent = fitted_exponent([1e5, 1e6, 1e8], [1, 10, 1000])
+    assert linear(exponent, "x", 1e8).met is True
+    assert linear(exponent, "x", 1e9).met is None
+    assert linear(fitted_exponent([1e5, 1e8], [1, 400]), "x", 1e8).met is False
+    assert linear(None, "x", 1e8).met is None
+
+
+def test_limits():
+    assert [below(value, 5, "", "", "").met for value in (4.9, 5.0, None)] == [True, False, None]
+    assert [above(value, 300, "", "", "").met for value in (301.0, 300.0, None)] == [True, False, None]
+
+
+def test_every_line_says_what_was_not_measured():
+    lines = list(crowd_lines(Told()))
+    assert len(lines) > 10
+    assert {line.cells()[-1] for line in lines} == {"not measured"}
+
+
+# What is kept
+
+
+def store(folder: Path, source: str = "one") -> Store:
+    return Store(folder, source, "abc")
+
+
+def test_a_finished_part_is_not_measured_again(tmp_path):
+    calls = []
+    for _ in range(2):
+        assert store(tmp_path).measured("part", {"n": (1, 2)}, lambda: calls.append(1) or {"x": 1.5}) == {"x": 1.5}
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize("change", ["settings", "source", "fresh"])
+def test_other_settings_another_source_or_fresh_measure_again(tmp_path, change):
+    store(tmp_path).measured("part", {"n": 1}, lambda: 1)
+    again = replace(store(tmp_path, "two" if change == "source" else "one"), fresh=change == "fresh")
+    settings = {"n": 2 if change == "settings" else 1}
+    assert again.read("part", settings).current is (change == "fresh")
+    assert again.measured("part", settings, lambda: 2) == 2
+
+
+def test_a_part_that_fails_leaves_what_was_kept(tmp_path):
+    store(tmp_path).measured("part", {}, lambda: 1)
+
+    def fails():
+        raise RuntimeError("interrupted")
+
+    with pytest.raises(RuntimeError):
+        store(tmp_path, "two").measured("part", {}, fails)
+    assert store(tmp_path).read("part", {}).result == 1
+
+
+def test_the_source_is_known_by_the_contents_of_its_files(tmp_path):
+    file = tmp_path / "a.py"
+    file.write_text("1")
+    one = digest_of([file])
+    assert digest_of([file]) == one
+    file.write_text("2")
+    assert digest_of([file]) != one
+
+
+def test_stale_and_missing_results_are_told_on_the_page(tmp_path):
+    empty = page(Results(store(tmp_path)))
+    assert "not measured" in empty
+    assert "before the last change" not in empty
+    axis = AXES[0]
+    for method in ("amle", "em"):
+        for point in points_of(axis, method):
+            size = point.instances * 23
+            (tmp_path / f"{name_of(axis, point)}.json").write_text(
+                json.dumps(
+                    {
+                        "settings": vars(point),
+                        "source": "one" if method == "amle" else "older",
+                        "commit": "abc",
+                        "date": "2020-01-01 10:00",
+                        "result": {"approvals": size, "ballots": size, "seconds": size * 2e-9, "peak": 1.0},
+                    }
+                )
+            )
+    told = page(Results(store(tmp_path)))
+    assert "exponent 1.00" in told
+    stale = told.split("before the last change")[1]
+    assert "growth.approvals.em" in stale
+    assert "growth.approvals.amle" not in stale
+
+
+# Small things
+
+
+def test_sets_are_compared_one_by_one_and_fingerprints_ignore_blocks():
+    one = sets_of_table(np.array([[1, 0, 1], [0, 1, 0], [0, 0, 0]], bool))
+    other = sets_of_table(np.array([[1, 0, 1], [0, 1, 1], [0, 0, 0]], bool))
+    assert same_sets(one, other, 3).tolist() == [True, False, True]
+    blocks = [Sets(one.start[:2], one.members[:2]), Sets(one.start[1:] - 2, one.members[2:])]
+    assert fingerprint(blocks) == fingerprint([one]) != fingerprint([other])
+
+
+def test_blocks_of_a_large_crowd_share_their_voters_and_name_their_instances_on(monkeypatch):
+    monkeypatch.setattr("benchmarks.crowds.LARGEST_WHOLE", 10)
+    monkeypatch.setattr("benchmarks.crowds.BLOCK", 40)
+    blocks = list(drawn(Crowd("x", 100, 20, 6, 2)))
+    assert [block.ballots.n_instances for block in blocks] == [40, 40, 20]
+    assert [name for block in blocks for name in block.ballots.instances] == [f"i{z}" for z in range(1, 101)]
+    assert all(block.ballots.voters == blocks[0].ballots.voters for block in blocks)
+    assert all(np.array_equal(b.parameters.hit_rates, blocks[0].parameters.hit_rates) for b in blocks)
+    assert not np.array_equal(blocks[0].ballots.approved, blocks[1].ballots.approved)
+
+
+def test_slow_fits_are_repeated_less():
+    assert [further_fits(seconds) for seconds in ([], [0.1], [1.0], [30.0], [200.0])] == [1, 15, 7, 3, 0]
+
+
+def test_perf_is_understood():
+    assert instructions_told("1234567,,instructions:u,100,100.00,,\n") == 1234567
+    assert instructions_told("<not supported>,,instructions:u,0,100.00,,\n") is None
+    assert instructions_told("") is None
+
+
+def test_points_travel_as_json():
+    point = Point(10, 20, 5, 2, 2, "em", "disk")
+    assert Point.from_json(point.to_json()) == point
+
+
+def test_numbers_are_written_out():
+    assert [figures(value) for value in (0, 0.001234, 1.5, 1234.5)] == ["0", "0.00123", "1.50", "1,234"]
+    assert seconds(226.4) == "226"
+    assert table(["a", "b"], [["x", "1"]]) == "| a | b |\n| --- | ---: |\n| x | 1 |\n"
