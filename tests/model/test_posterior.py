@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
+from epivote.engines.gold import cell_starts
 from epivote.estimate.task import Task
 from epivote.model import posterior
 from epivote.model.posterior import log_partition_and_inclusion
@@ -17,6 +18,7 @@ def test_posterior_equals_enumeration(election):
     parameters = election.parameters(ballots)
     chosen = task.truth_step(parameters)
     found = task.posterior(parameters, chosen)
+    starts = cell_starts(ballots)
     truths = task.truths(chosen)
     for z, name in enumerate(ballots.instances):
         exact = oracles.posterior(
@@ -30,7 +32,7 @@ def test_posterior_equals_enumeration(election):
         )
         (mine,) = [probability for members, probability in exact if members == truths[name]]
         assert found.set_probabilities[z] == pytest.approx(mine, abs=1e-10)
-        inside = found.inclusion[task.cell_start[z] : task.cell_start[z + 1]]
+        inside = found.inclusion[starts[z] : starts[z + 1]]
         for c, alternative in enumerate(ballots.offered(name)):
             expected = sum(probability for members, probability in exact if alternative in members)
             assert inside[c] == pytest.approx(expected, abs=1e-10)

@@ -183,7 +183,7 @@ def test_an_estimate_that_had_not_settled_says_so(browser, birds, tmp_path):
     told = fitted.estimate_.truths
     other = {name: {"wren"} if name == "picture 1" else set(told[name]) for name in told}
     wrong = Truths.from_mapping(other, alternatives=birds.alternatives)
-    fitted._estimate = replace(fitted.estimate_, truths=wrong, status="interrupted")
+    fitted._estimate = replace(fitted.estimate_, compute_truths=lambda: wrong, status="interrupted")
     with opened(browser, write_report(fitted, tmp_path / "r.html")) as page:
         open_item(page, "picture 1")
         check_item(page, fitted, "picture 1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -79,11 +80,11 @@ def _cluster(scheduler: str | None) -> Iterator[Any]:
         yield None
         return
     try:
-        from distributed import Client
+        distributed = import_module("distributed")
     except ImportError:
         raise InputError("--scheduler needs Dask; install it with: pip install 'epivote[cluster]'") from None
     try:
-        client: Any = Client(scheduler, timeout=PATIENCE)  # type: ignore[no-untyped-call]
+        client = distributed.Client(scheduler, timeout=PATIENCE)
     except (OSError, ValueError, TimeoutError) as error:
         raise ClusterError(f"no Dask scheduler answers at {scheduler!r} ({error}); check the address") from None
     with client:
