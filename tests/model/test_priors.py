@@ -7,6 +7,7 @@ import oracles
 from epivote import InputError, Parameters, log_likelihood
 from epivote.estimate.task import Task
 from epivote.model import priors as prior_steps
+from epivote.model.counters import LogCounter, PlainCounter, counter_of
 from epivote.model.level import in_box, level_is_free
 from epivote.model.menu_priors import menu_objective
 from epivote.model.priors import _coordinate, prior_step, prior_sweep, published_sweep, shared_prior, solved_priors
@@ -192,6 +193,29 @@ def test_the_printed_formula_is_refused_where_it_is_not_defined():
 )
 def test_two_groups_meet_the_occurrences_as_any_number_of_groups_does(counts, pulls, share):
     occurrences = share * sum(counts)
-    theta = _coordinate(occurrences, np.array(counts), np.array(pulls), 0.0, -1e3, 1e3)
+    theta = _coordinate(occurrences, counts, pulls, 0.0, -1e3, 1e3)
     expected = sum(count / (1 + np.exp(-(theta + pull))) for count, pull in zip(counts, pulls, strict=True))
     assert expected == pytest.approx(occurrences, rel=1e-9)
+
+
+@given(
+    st.lists(st.floats(-9, 9), min_size=1, max_size=9),
+    st.integers(0, 9),
+    st.integers(0, 9),
+    st.lists(st.floats(-9, 9), min_size=9, max_size=9),
+)
+def test_plain_numbers_count_as_logarithms_do(theta, lower, more, new):
+    lower = min(lower, len(theta))
+    upper = min(lower + more, len(theta))
+    plain = PlainCounter(theta, lower, upper)
+    logs = LogCounter(np.array(theta), lower, upper)
+    for j in range(len(theta)):
+        assert plain.pull(j) == pytest.approx(logs.pull(j), rel=1e-9, abs=1e-9)
+        plain.advance(new[j])
+        logs.advance(new[j])
+
+
+def test_many_or_extreme_alternatives_are_counted_in_logarithms():
+    assert isinstance(counter_of(np.zeros(5), 1, 2, 9.0), PlainCounter)
+    assert isinstance(counter_of(np.zeros(500), 1, 2, 9.0), LogCounter)
+    assert isinstance(counter_of(np.full(5, 400.0), 1, 2, 9.0), LogCounter)

@@ -1,5 +1,6 @@
 """The common level of all priors: the direction in which single-coordinate steps crawl."""
 
+import math
 from collections.abc import Mapping
 from math import lgamma
 from typing import NamedTuple
@@ -11,6 +12,8 @@ from epivote.data.parameters import from_log_odds
 from epivote.model.sizes import backward, end_states, forward, start_state
 from epivote.model.solve import solve_rising
 from epivote.model.statistics import Group, Statistics
+
+FEW_SIZES = 40
 
 
 class Belief(NamedTuple):
@@ -39,6 +42,7 @@ class SizeWeights:
     def __init__(self, sizes: FloatArray, log_weights: FloatArray) -> None:
         possible = np.isfinite(log_weights)
         self.sizes, self.log_weights = sizes[possible], log_weights[possible]
+        self._pairs = list(zip(self.sizes.tolist(), self.log_weights.tolist(), strict=True))
 
     @classmethod
     def binomial(cls, group: Group) -> "SizeWeights":
@@ -49,11 +53,22 @@ class SizeWeights:
 
     def mean_and_variance(self, shift: float) -> tuple[float, float]:
         """Of the size, after the shift."""
+        if len(self.sizes) <= FEW_SIZES:
+            return self._of_few(shift)
         exponents = self.log_weights + shift * self.sizes
         shares = np.exp(exponents - exponents.max())
         shares /= shares.sum()
         mean = float(shares @ self.sizes)
         return mean, float(shares @ (self.sizes - mean) ** 2)
+
+    def _of_few(self, shift: float) -> tuple[float, float]:
+        """The same without arrays, which cost more than they save here."""
+        pairs = [(size, weight + shift * size) for size, weight in self._pairs]
+        largest = max(exponent for _, exponent in pairs)
+        shares = [(size, math.exp(exponent - largest)) for size, exponent in pairs]
+        total = math.fsum(share for _, share in shares)
+        mean = math.fsum(size * share for size, share in shares) / total
+        return mean, math.fsum((size - mean) ** 2 * share for size, share in shares) / total
 
 
 def shift_level(

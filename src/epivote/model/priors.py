@@ -12,13 +12,14 @@ ratios do.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from epivote.data.names import FloatArray
 from epivote.data.parameters import from_log_odds, log_odds
 from epivote.errors import InputError
+from epivote.model.counters import counter_of
 from epivote.model.level import (
     NO_BELIEF,
     Belief,
@@ -31,7 +32,6 @@ from epivote.model.level import (
     to_mean_size,
 )
 from epivote.model.menu_priors import menu_priors
-from epivote.model.sizes import backward_table, forward, next_state, start_state
 from epivote.model.solve import solve_rising
 from epivote.model.statistics import Group, Statistics
 
@@ -87,14 +87,13 @@ def published_sweep(statistics: Statistics, priors: FloatArray, floor: float) ->
         )
     (group,), (total,) = groups, groups.values()
     new = priors.copy()
-    table = backward_table(np.log(priors), np.log1p(-priors), group.lower, group.upper)
-    counter = start_state(len(table[-1]))
+    counter = counter_of(log_odds(priors), group.lower, group.upper, log_odds_limit(floor))
     for j, occurrences in enumerate(statistics.occurrences):
-        pull = _pull(counter, table[j + 1])
+        pull = counter.pull(j)
         if np.isfinite(pull):
             odds_against = (total - occurrences) / occurrences * np.exp(-pull) if occurrences else np.inf
             new[j] = np.clip(1 / (1 + odds_against), floor, 1 - floor)
-        counter = forward(counter, np.log(new[j]), np.log1p(-new[j]))
+        counter.advance(float(log_odds(new[j])))
     return new
 
 
@@ -116,7 +115,7 @@ class _BoxLimits:
     """Every prior stays in [floor, 1 - floor]."""
 
     def __init__(self, floor: float) -> None:
-        self.limit = log_odds_limit(floor)
+        self.limit = self.reach = log_odds_limit(floor)
 
     def of(self, _j: int) -> tuple[float, float]:
         return -self.limit, self.limit
@@ -131,6 +130,7 @@ class _SpreadLimits:
     def __init__(self, priors: FloatArray, floor: float) -> None:
         theta = np.append(log_odds(priors), np.nan)
         self.width = 2 * log_odds_limit(floor)
+        self.reach = float(np.max(np.abs(log_odds(priors)), initial=0.0)) + self.width
         self.later_max = np.fmax.accumulate(theta[::-1])[::-1][1:]
         self.later_min = np.fmin.accumulate(theta[::-1])[::-1][1:]
         self.max, self.min = np.nan, np.nan
@@ -156,50 +156,40 @@ def _sweep(
 
     A belief is one more group, of instances without bounds.
     """
-    out = np.zeros_like(theta)
     believed = [sum(belief)] if any(belief) else []
-    counts = np.array([*groups.values(), *believed])
-    tables = [backward_table(theta, out, group.lower, group.upper) for group in groups]
-    counters = [start_state(len(table[-1])) for table in tables]
-    new = theta.copy()
+    counts = [*groups.values(), *believed]
+    counters = [counter_of(theta, group.lower, group.upper, limits.reach) for group in groups]
+    new, right = theta.tolist(), occurrences.tolist()
     for j in range(len(theta)):
-        pulls = np.array([_pull(*pair) for pair in zip(counters, (table[j + 1] for table in tables), strict=True)])
-        pulls = np.append(pulls, np.zeros(len(believed)))
-        new[j] = _coordinate(occurrences[j] + belief.present, counts, pulls, theta[j], *limits.of(j))
+        pulls = [*(counter.pull(j) for counter in counters), *(0.0 for _ in believed)]
+        new[j] = _coordinate(right[j] + belief.present, counts, pulls, new[j], *limits.of(j))
         limits.moved(new[j])
-        counters = [forward(counter, new[j], 0.0) for counter in counters]
-    return new
-
-
-def _pull(counter: FloatArray, later: FloatArray) -> float:
-    """ln(with_j / without_j), infinite where the bounds force the alternative in or out."""
-    with_ = np.logaddexp.reduce(counter + next_state(later))
-    without = np.logaddexp.reduce(counter + later)
-    if np.isinf(with_):
-        return -np.inf
-    return np.inf if np.isinf(without) else float(with_ - without)
+        for counter in counters:
+            counter.advance(new[j])
+    return np.array(new)
 
 
 def _coordinate(
-    occurrences: float, counts: FloatArray, pulls: FloatArray, previous: float, low: float, high: float
+    occurrences: float, counts: Sequence[float], pulls: Sequence[float], previous: float, low: float, high: float
 ) -> float:
     """Theta with sum_g count_g P_g(j in set) = occurrences, where P_g = sigmoid(theta + pull_g)."""
-    occurrences = occurrences - float(counts[pulls == np.inf].sum())
-    undecided = np.isfinite(pulls)
-    counts, pulls = counts[undecided], pulls[undecided]
-    total = float(counts.sum())
+    occurrences -= sum(count for count, pull in zip(counts, pulls, strict=True) if pull == math.inf)
+    undecided = [(count, pull) for count, pull in zip(counts, pulls, strict=True) if math.isfinite(pull)]
+    total = sum(count for count, _ in undecided)
     if total == 0:
         return previous
     if occurrences <= 0 or occurrences >= total:
         return low if occurrences <= 0 else high
-    if len(pulls) == 1:
-        return min(max(math.log(occurrences / (total - occurrences)) - float(pulls[0]), low), high)
-    if len(pulls) == 2 and abs(pulls[0] - pulls[1]) < 30:
-        return min(max(_of_two(occurrences, *counts.tolist(), *pulls.tolist()), low), high)
+    if len(undecided) == 1:
+        return min(max(math.log(occurrences / (total - occurrences)) - undecided[0][1], low), high)
+    (count, pull), (other_count, other_pull) = undecided[:2]
+    if len(undecided) == 2 and abs(pull - other_pull) < 30:
+        return min(max(_of_two(occurrences, count, other_count, pull, other_pull), low), high)
+    weights, pushes = np.array(undecided).T
 
     def expected(theta: float) -> tuple[float, float]:
-        inside = from_log_odds(theta + pulls)
-        return float(counts @ inside), float(counts @ (inside * (1 - inside)))
+        inside = from_log_odds(theta + pushes)
+        return float(weights @ inside), float(weights @ (inside * (1 - inside)))
 
     return solve_rising(expected, occurrences, max(low, -1e3), min(high, 1e3), previous)
 

@@ -7,11 +7,16 @@ A set is drawn alternative by alternative while a counter follows its size. The 
 bounds can tell apart: 0..upper and one dead state above, or, without upper bound, 0..lower, the last meaning "enough".
 """
 
+import math
+from itertools import pairwise
+
 import numpy as np
 
 from epivote.data.names import FloatArray
 
 Weight = FloatArray | float
+FEW = 40
+PLAIN = 1e-7
 
 
 def start_state(n_states: int) -> FloatArray:
@@ -63,10 +68,22 @@ def log_size_distribution(priors: FloatArray) -> FloatArray:
 
 def log_size_mass(priors: FloatArray, lower: int, upper: int) -> float:
     """Ln beta: log-probability that the size lies in lower..upper."""
+    if len(priors) <= FEW and float(np.min(np.minimum(priors, 1 - priors), initial=1.0)) >= PLAIN:
+        return _log_mass_of_few(priors.tolist(), lower, upper)
     counter = end_states(lower, upper, len(priors))
     for log_in, log_out in zip(np.log(priors), np.log1p(-priors), strict=True):
         counter = backward(counter, log_in, log_out)
     return float(counter[0])
+
+
+def _log_mass_of_few(priors: list[float], lower: int, upper: int) -> float:
+    """The same with plain numbers, where none of their products can vanish."""
+    absorbing = upper >= len(priors)
+    worth = [1.0 if size >= lower else 0.0 for size in range((lower if absorbing else upper) + 1)]
+    for prior in priors:
+        last = worth[-1] if absorbing else (1 - prior) * worth[-1]
+        worth = [*((1 - prior) * without + prior * with_ for without, with_ in pairwise(worth)), last]
+    return math.log(worth[0]) if worth[0] > 0 else -math.inf
 
 
 def size_mass(priors: FloatArray, lower: int, upper: int) -> float:
