@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import signal
+import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -46,9 +49,13 @@ class Piece:
         digest = hashlib.sha256(repr(self.settings).encode()).hexdigest()[:8]
         return f"{self.measure.__name__}-{readable}-{digest}"
 
-    def compute(self) -> Columns:
-        """The numbers."""
-        return self.measure(**dict(self.settings))
+    def compute(self) -> tuple[Columns, float]:
+        """The numbers, and how many seconds they took."""
+        begun = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", epivote.CrowdWarning)
+            columns = self.measure(**dict(self.settings))
+        return columns, time.perf_counter() - begun
 
 
 Results = Mapping[Piece, Columns]
@@ -74,16 +81,23 @@ def work_through(pieces: Iterable[Piece], folder: Path, workers: int, what: str)
     folder.mkdir(parents=True, exist_ok=True)
     results = {each: kept for each in wanted if (kept := _kept(each, folder)) is not None}
     missing = [each for each in wanted if each not in results]
+    if not wanted:
+        return results
     with _progress() as progress:
         bar = progress.add_task(what, total=len(wanted), completed=len(results))
-        for each, columns in _computed(missing, workers):
-            _keep(each, columns, folder)
+        for each, (columns, seconds) in _computed(missing, workers):
+            _keep(each, columns, seconds, folder)
             results[each] = columns
             progress.advance(bar)
     return results
 
 
-def _computed(pieces: list[Piece], workers: int) -> Iterator[tuple[Piece, Columns]]:
+def seconds_spent(pieces: Iterable[Piece], folder: Path) -> float:
+    """What these pieces took when they were computed, added up: the time of one core."""
+    return math.fsum(json.loads(_file(each, folder).read_text())["seconds"] for each in dict.fromkeys(pieces))
+
+
+def _computed(pieces: list[Piece], workers: int) -> Iterator[tuple[Piece, tuple[Columns, float]]]:
     """Every piece as it gets ready; the longest lists are shared among fresh processes of one thread each."""
     os.environ.update(ONE_THREAD_EACH)
     if workers == 1 or len(pieces) < 2:
@@ -103,7 +117,7 @@ def _leave_interrupts_to_the_parent() -> None:
 
 
 def _kept(each: Piece, folder: Path) -> Columns | None:
-    path = folder / f"{each.name}.json"
+    path = _file(each, folder)
     if not path.is_file():
         return None
     found = json.loads(path.read_text())
@@ -111,12 +125,16 @@ def _kept(each: Piece, folder: Path) -> Columns | None:
     return columns if found["made_by"] == _made_by(each) else None
 
 
-def _keep(each: Piece, columns: Columns, folder: Path) -> None:
+def _keep(each: Piece, columns: Columns, seconds: float, folder: Path) -> None:
     """Written whole or not at all, so that an interrupt leaves no half file behind."""
-    path = folder / f"{each.name}.json"
+    path = _file(each, folder)
     unfinished = path.with_suffix(".part")
-    unfinished.write_text(json.dumps({"made_by": _made_by(each), "columns": columns}))
+    unfinished.write_text(json.dumps({"made_by": _made_by(each), "seconds": seconds, "columns": columns}))
     unfinished.replace(path)
+
+
+def _file(each: Piece, folder: Path) -> Path:
+    return folder / f"{each.name}.json"
 
 
 def _made_by(each: Piece) -> dict[str, object]:

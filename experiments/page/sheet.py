@@ -9,7 +9,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-Row = Sequence[str | float | int]
+Row = Sequence[object]
 
 
 @dataclass(frozen=True)
@@ -57,5 +57,5 @@ class Sheet:
         self.write(f"![{shows}]({files}.svg)", f"*{shows}* [PNG]({files}.png) · [numbers]({files}.csv)")
 
 
-def _cell(value: str | float) -> str:
+def _cell(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)

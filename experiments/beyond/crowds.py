@@ -1,0 +1,117 @@
+"""Learning curves of all rules on simulated crowds: where each wins and where it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from epivote import Interval, mean_interval, wilcoxon
+from experiments.crowds import MIXES
+from experiments.measure.crowds import ANSWERS, COMPARED, broken_crowd_accuracies, crowd_accuracies
+from experiments.page import style
+from experiments.page.plan import Extent, Section
+from experiments.page.sheet import Sheet
+from experiments.pieces import Columns, Piece, Results, piece
+
+CURVES = (*COMPARED, "rates known")
+BREAKS = {"spammers": "spammers, %", "adversaries": "adversaries, %"}
+
+
+def pieces(extent: Extent) -> list[Piece]:
+    """All kinds of crowds, and crowds that get worse and worse."""
+    kinds = [(mix, answers) for mix in MIXES for answers in ANSWERS]
+    return [
+        *(_crowd(extent, *kind, count) for kind in kinds for count in extent.ballots_each),
+        *(_broken(extent, kind, percent) for kind in BREAKS for percent in extent.broken_percent),
+    ]
+
+
+def write(results: Results, extent: Extent, sheet: Sheet) -> None:
+    """Two figures, a table of winners, and plain words."""
+    sheet.write("## Simulated crowds", KINDS.format(crowds=extent.crowds))
+    _learning(results, extent, sheet)
+    _duels(results, extent, sheet)
+    _breaking(results, extent, sheet)
+
+
+KINDS = """
+Five answers, one or two of them right; {crowds} crowds of every kind. *Dense*: everybody answers all 30 questions.
+*Sparse*: 300 questions, each answered by a tenth of the voters. *Mixed*: everybody fair (hit rates Beta(6, 3),
+false-alarm rates Beta(2, 12)). *Polarised*: a quarter experts, the rest poor. *Spammed*: a quarter experts, the rest
+tick right and wrong alike. *Adversaries*: a mixed crowd in which three of ten tick what is wrong. *Rates known* is
+the ceiling: the best sets for somebody who knows every voter.
+"""
+
+
+def _learning(results: Results, extent: Extent, sheet: Sheet) -> None:
+    drawn, axes = style.figure(2, len(MIXES), height=4.6, sharex=True, sharey=True)
+    rows: list[list[object]] = []
+    panels = [(answers, mix) for answers in ANSWERS for mix in MIXES]
+    for ax, (answers, mix) in zip(axes, panels, strict=True):
+        for rule in CURVES:
+            points = [_mean(results[_crowd(extent, mix, answers, n)], rule) for n in extent.ballots_each]
+            style.line(ax, rule, extent.ballots_each, [each.mean for each in points])
+            rows += [
+                [answers, mix, rule, n, each.mean, each.low, each.high]
+                for n, each in zip(extent.ballots_each, points, strict=True)
+            ]
+        ax.set(title=f"{mix}, {answers}", xscale="log", ylim=(0, 1.02))
+        ax.set_xticks(extent.ballots_each, [str(n) for n in extent.ballots_each])
+        ax.minorticks_off()
+    drawn.supxlabel("ballots on a question", fontsize=9)
+    drawn.supylabel("share of sets exactly right", fontsize=9)
+    style.legend_below(drawn, axes[0], 6)
+    shows = "Share of sets exactly right against ballots on a question, for eight kinds of crowds."
+    sheet.picture("crowds", drawn, shows, ["answers", "crowd", "rule", "ballots", "mean", "low", "high"], rows)
+
+
+def _duels(results: Results, extent: Extent, sheet: Sheet) -> None:
+    """EM against AMLE on the same crowds, kind by kind."""
+    rows = []
+    for mix in MIXES:
+        for answers in ANSWERS:
+            found = [results[_crowd(extent, mix, answers, n)] for n in extent.ballots_each]
+            cells = [_duel(each["EM"], each["AMLE"]) for each in found]
+            rows.append([f"{mix}, {answers}", *cells])
+    sheet.write(
+        "EM minus AMLE in sets exactly right, on the same crowds; bold where Wilcoxon's test leaves no doubt (p < .01):"
+    )
+    sheet.table(["crowd", *(f"{n} ballots" for n in extent.ballots_each)], rows)
+
+
+def _duel(soft: Sequence[float], hard: Sequence[float]) -> str:
+    test = wilcoxon(soft, hard)
+    text = f"{test.mean_difference:+.3f}"
+    return f"**{text}**" if test.p_value < 0.01 else text
+
+
+def _breaking(results: Results, extent: Extent, sheet: Sheet) -> None:
+    drawn, axes = style.figure(1, 2, height=3.1, sharey=True)
+    rows: list[list[object]] = []
+    for ax, (kind, words) in zip(axes, BREAKS.items(), strict=True):
+        for rule in CURVES:
+            points = [_mean(results[_broken(extent, kind, percent)], rule) for percent in extent.broken_percent]
+            style.line(ax, rule, extent.broken_percent, [each.mean for each in points])
+            rows += [
+                [kind, rule, percent, each.mean, each.low, each.high]
+                for percent, each in zip(extent.broken_percent, points, strict=True)
+            ]
+        ax.set(title=f"20 voters, more and more {kind}", xlabel=words, ylim=(0, 1.02))
+    axes[0].set_ylabel("share of sets exactly right")
+    style.legend_below(drawn, axes[0], 6)
+    shows = "Where rules break: 20 voters answer 30 questions, and ever more of them guess or answer against the truth."
+    sheet.picture("crowds-broken", drawn, shows, ["kind", "rule", "percent", "mean", "low", "high"], rows)
+
+
+def _mean(found: Columns, rule: str) -> Interval:
+    return mean_interval(found[rule]).within(0, 1)
+
+
+def _crowd(extent: Extent, mix: str, answers: str, ballots_each: int) -> Piece:
+    return piece(crowd_accuracies, mix=mix, answers=answers, ballots_each=ballots_each, first=0, last=extent.crowds)
+
+
+def _broken(extent: Extent, kind: str, percent: int) -> Piece:
+    return piece(broken_crowd_accuracies, kind=kind, percent=percent, first=0, last=extent.crowds)
+
+
+SECTION = Section("crowds", write, pieces)
