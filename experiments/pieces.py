@@ -7,6 +7,7 @@ comes from its settings alone, so the numbers are the same in any order and on a
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 import math
 import os
@@ -29,8 +30,9 @@ import epivote
 Setting = str | int | float
 Columns = dict[str, list[float]]
 Measure = Callable[..., Columns]
-CODE = (Path(epivote.__file__).parent, Path(__file__).parent / "measure")
-INPUTS = ("quiz.py", "crowds.py", "rules.py", "real_sets.py")
+HERE = Path(__file__).parent
+PACKAGE = Path(epivote.__file__).parent
+SHARED = [HERE / name for name in ("quiz.py", "crowds.py", "rules.py", "real_sets.py", "measure/ballots.py")]
 ONE_THREAD_EACH = {"EPIVOTE_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
@@ -138,15 +140,17 @@ def _file(each: Piece, folder: Path) -> Path:
 
 
 def _made_by(each: Piece) -> dict[str, object]:
-    return {"measure": each.measure.__name__, "settings": dict(each.settings), "code": code_fingerprint()}
+    return {"measure": each.measure.__name__, "settings": dict(each.settings), "code": code_fingerprint(each.measure)}
 
 
 @cache
-def code_fingerprint() -> str:
-    """Changes with the package, what is measured here, numpy and scipy: old pieces then no longer count."""
+def code_fingerprint(measure: Measure) -> str:
+    """Changes with the package, with how this is measured, and with numpy and scipy: old pieces then no longer "
+    "count.
+    """
     digest = hashlib.sha256(f"{numpy.__version__} {scipy.__version__}".encode())
-    paths = [path for folder in CODE for path in folder.rglob("*.py")]
-    for path in sorted([*paths, *(Path(__file__).parent / name for name in INPUTS)]):
+    own = Path(inspect.getfile(measure))
+    for path in [*sorted(PACKAGE.rglob("*.py")), *SHARED, own]:
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()[:16]
 

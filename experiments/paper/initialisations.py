@@ -82,9 +82,10 @@ def _compare(results: Results, extent: Extent, sheet: Sheet) -> None:
 def _likelihoods(results: Results, extent: Extent, sheet: Sheet) -> None:
     sheet.write(
         "### How often the best likelihood is reached",
-        f"Share of runs that end at the best log-likelihood known for their batch: the best of {extent.random_starts} "
-        f"random starts with either formula ({extent.random_starts_on_all} for the whole quiz), the other starts, and "
-        "AMLE from where EM ends.",
+        "Share of runs that end at the sets with the best likelihood known for their batch. Known are "
+        f"{extent.random_starts} random starts with either formula ({extent.random_starts_on_all} for the whole quiz), "
+        "the other starts, and AMLE from where EM ends. (The printed formula misses the best priors even at the best "
+        "sets, so its likelihood is always lower; sets are compared.)",
     )
     columns = ["voters", *(f"{start}, {_short(formula)}" for formula in FORMULAS for start in STARTS), "from EM"]
     everybody = ballots_of(extent.data)[0].n_voters

@@ -45,11 +45,13 @@ def _histograms(ballots: Ballots, gold: Truths, sheet: Sheet) -> None:
     everything = int(np.sum(per_voter == ballots.ballots_per_voter * ballots.n_alternatives))
     sheet.write(
         f"{exact[1]:.0%} of the ballots on one-team pictures tick exactly one team, {exact[2]:.0%} of those on "
-        f"two-team pictures exactly two. {everything} of {ballots.n_voters} participants ticked everything, always."
+        "two-team pictures exactly two: the commonest size in both cases, but on two-team pictures not what most "
+        f"ballots have. {everything} of {ballots.n_voters} participants ticked everything, always."
     )
     sheet.found(
         "Most voters tick exactly as many teams as a picture shows; two tick everything",
-        f"{exact[1]:.0%} of the ballots on one-team pictures, {exact[2]:.0%} on two-team ones; {everything} tick all",
+        f"{exact[1]:.0%} of the ballots do on one-team pictures, {exact[2]:.0%} on two-team ones; {everything} "
+        "participants tick everything, and by the quiz's rule they come first",
     )
 
 
@@ -82,6 +84,7 @@ def _ranking(ballots: Ballots, gold: Truths, sheet: Sheet) -> None:
         label=f"rank 1: {len(first)} participants",
     )
     ax.set(xlabel="ticks in all", ylabel="points", ylim=(-0.5, ballots.n_instances + 1))
+    ax.set_yticks(range(0, ballots.n_instances + 1, 5))
     style.legend_below(drawn, ax, 2)
     rows = [[each.rank, each.points, each.ticks] for each in standings]
     shows = "Points (ballots that contain every right team) against ticks, one mark per participant."

@@ -18,6 +18,7 @@ PRINTED = {
     "Modal": (0.84, 0.69, 0.46),
     "Majority": (0.80, 0.61, 0.26),
 }
+PICTURES, TEAMS = 15, 5
 ROWS = (
     ("AMLE_c", "AMLE", "AMLE_c"),
     ("AMLE_c, Proposition 2 as printed", "AMLE as printed", "AMLE_c"),
@@ -44,14 +45,15 @@ def write(__: Results, extent: Extent, sheet: Sheet) -> None:
     sheet.table(columns, [[row[0], *(_short(value) for value in row[1:])] for row in rows])
     sheet.numbers("table1", columns, rows)
     sheet.write("Numbers: [table1.csv](reproduction/table1.csv). Where the two differ:", _explain_rounding())
-    sheet.write("\n".join(f"- {line}" for line in _explain(ballots.n_instances, ballots.n_alternatives)))
+    sheet.write("\n".join(f"- {line}" for line in _explain()))
     best, free = outcomes["AMLE_c"].zero_one, outcomes["AMLE_f"].zero_one
     right = int(best.sum())
     test = wilcoxon(best, free)
     sheet.write(
-        f"How sure: {len(best)} pictures are few. AMLE_c's {right} of {len(best)} right sets leave "
-        f"{share_interval(right, len(best))} for other pictures of this kind, and its {right - int(free.sum())} more "
-        f"than AMLE_f's are no proof by themselves (Wilcoxon over pictures: p = {test.p_value:.2f})."
+        f"How sure: {len(best)} pictures are few. {right} right sets of {len(best)} are a share of "
+        f"{share_interval(right, len(best))}, with the 0.95 interval for other pictures of this kind, and AMLE_c's "
+        f"{right - int(free.sum())} more than AMLE_f's prove nothing by themselves (Wilcoxon over pictures: "
+        f"p = {test.p_value:.2f})."
     )
     sheet.found(
         "Table 1: AMLE_c .88 / .78 / .60 is best",
@@ -74,9 +76,10 @@ def _explain_rounding() -> str:
     )
 
 
-def _explain(pictures: int, alternatives: int) -> list[str]:
+def _explain() -> list[str]:
     """Which printed harmonic accuracies no answers at all can have, given Hamming and 0/1 accuracy beside them."""
     lines = []
+    pictures, alternatives = PICTURES, TEAMS
     for column, (hamming, harmonic, zero_one) in PRINTED.items():
         correct = _only_fraction(hamming, pictures * alternatives)
         exact = _only_fraction(zero_one, pictures)
