@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from epivote import Interval, mean_interval, wilcoxon
 from experiments.crowds import MIXES
 from experiments.measure.crowds import ANSWERS, COMPARED, broken_crowd_accuracies, crowd_accuracies
@@ -29,9 +31,29 @@ def write(results: Results, extent: Extent, sheet: Sheet) -> None:
     """Two figures, a table of winners, and plain words."""
     sheet.write("## Simulated crowds", KINDS.format(crowds=extent.crowds))
     _learning(results, extent, sheet)
+    _winners(results, extent, sheet)
     _duels(results, extent, sheet)
     _breaking(results, extent, sheet)
+    sheet.write(PLAINLY)
 
+
+PLAINLY = """
+Plainly:
+
+- **EM** is best or level with the best nearly everywhere, and close to the ceiling from 8 ballots a question on. It is
+  the only rule that holds when adversaries are as many as honest voters, or more.
+- **AMLE** is level with EM from about 12 ballots on. With fewer it falls behind where voters differ much: it chooses
+  sets before it can know whom to trust. It fails when four to seven of ten voters are adversaries; when nearly all
+  are, the crowd is seen to be upside down, and it recovers.
+- **Modal** is the best of the simple rules where voters are polarised, spam or deceive: wrong ballots differ, right
+  ones repeat. With three to five voters of whom one knows, it can beat EM.
+- **Majority** is good where everybody is fair, and breaks with spammers and adversaries. **Approval** is hardly ever
+  better than Majority, and breaks in the same way.
+- No rule finds one expert among three to five voters from so few ballots: there every one stays far below the
+  ceiling. Ask more voters, or give gold answers. (With two voters one of them is the expert, which is why those
+  curves begin high.)
+- When eight of ten voters or more spam, every rule falls well below the ceiling.
+"""
 
 KINDS = """
 Five answers, one or two of them right; {crowds} crowds of every kind. *Dense*: everybody answers all 30 questions.
@@ -47,9 +69,10 @@ def _learning(results: Results, extent: Extent, sheet: Sheet) -> None:
     rows: list[list[object]] = []
     panels = [(answers, mix) for answers in ANSWERS for mix in MIXES]
     for ax, (answers, mix) in zip(axes, panels, strict=True):
-        for rule in CURVES:
+        for rule in (*CURVES, "auto"):
             points = [_mean(results[_crowd(extent, mix, answers, n)], rule) for n in extent.ballots_each]
-            style.line(ax, rule, extent.ballots_each, [each.mean for each in points])
+            if rule != "auto":
+                style.line(ax, rule, extent.ballots_each, [each.mean for each in points])
             rows += [
                 [answers, mix, rule, n, each.mean, each.low, each.high]
                 for n, each in zip(extent.ballots_each, points, strict=True)
@@ -57,11 +80,32 @@ def _learning(results: Results, extent: Extent, sheet: Sheet) -> None:
         ax.set(title=f"{mix}, {answers}", xscale="log", ylim=(0, 1.02))
         ax.set_xticks(extent.ballots_each, [str(n) for n in extent.ballots_each])
         ax.minorticks_off()
-    drawn.supxlabel("ballots on a question", fontsize=9)
-    drawn.supylabel("share of sets exactly right", fontsize=9)
+    for ax in axes[len(MIXES) :]:
+        ax.set_xlabel("ballots on a question")
+    for ax in axes[:: len(MIXES)]:
+        ax.set_ylabel("sets exactly right, share")
     style.legend_below(drawn, axes[0], 6)
     shows = "Share of sets exactly right against ballots on a question, for eight kinds of crowds."
     sheet.picture("crowds", drawn, shows, ["answers", "crowd", "rule", "ballots", "mean", "low", "high"], rows)
+
+
+def _winners(results: Results, extent: Extent, sheet: Sheet) -> None:
+    """Which rule finds most sets, kind by kind, and which are not clearly behind it."""
+    sheet.write("The rule that finds most sets, and after a comma those not clearly behind it (p ≥ .05):")
+    rows = [
+        [f"{mix}, {answers}", *(_best(results[_crowd(extent, mix, answers, n)]) for n in extent.ballots_each)]
+        for mix in MIXES
+        for answers in ANSWERS
+    ]
+    sheet.table(["crowd", *(f"{n} ballots" for n in extent.ballots_each)], rows)
+
+
+def _best(found: Columns) -> str:
+    means = {rule: float(np.mean(found[rule])) for rule in COMPARED}
+    order = sorted(COMPARED, key=lambda rule: -means[rule])
+    first, others = order[0], order[1:]
+    level = [rule for rule in others if wilcoxon(found[first], found[rule]).p_value >= 0.05]
+    return ", ".join([f"**{first}**", *level])
 
 
 def _duels(results: Results, extent: Extent, sheet: Sheet) -> None:
@@ -76,6 +120,27 @@ def _duels(results: Results, extent: Extent, sheet: Sheet) -> None:
         "EM minus AMLE in sets exactly right, on the same crowds; bold where Wilcoxon's test leaves no doubt (p < .01):"
     )
     sheet.table(["crowd", *(f"{n} ballots" for n in extent.ballots_each)], rows)
+    sheet.write(_about_auto(results, extent))
+
+
+def _about_auto(results: Results, extent: Extent) -> str:
+    """What `auto` loses against EM, kind of answers by kind of answers."""
+    lost = {
+        answers: np.mean(
+            [
+                np.subtract(found["auto"], found["EM"])
+                for mix in MIXES
+                for n in extent.ballots_each
+                for found in [results[_crowd(extent, mix, answers, n)]]
+            ]
+        )
+        for answers in ANSWERS
+    }
+    return (
+        "`auto` takes AMLE in the dense crowds (fewer than 50 questions, all answered) and EM in the sparse ones. "
+        f"Against EM everywhere it finds {lost['dense']:+.3f} in the dense and {lost['sparse']:+.3f} in the sparse "
+        "crowds on average: its choice for small dense quizzes rests on the paper's quiz, not on these."
+    )
 
 
 def _duel(soft: Sequence[float], hard: Sequence[float]) -> str:

@@ -66,10 +66,10 @@ def write(results: Results, extent: Extent, sheet: Sheet) -> None:
 
 
 CONCLUSION = """
-EM keeps its promise on ballots drawn from the model; AMLE, which rates voters by sets it chose itself, promises too
-much wherever ballots are few. On real ballots both are too sure, the quiz most of all, since voters err together
-there. So read confidence as an order (which sets to look at first) unless you can check it: give some gold answers, and
-`epivote aggregate --gold` prints this comparison for your own ballots.
+On ballots drawn from the model EM keeps its promise within a few hundredths; AMLE, which rates voters by sets it
+chose itself, promises too much wherever ballots are few. On real ballots both are too sure, the quiz most of all,
+presumably because voters err together there. So read confidence as an order (which sets to look at first) unless you
+can check it: give some gold answers, and `epivote aggregate --gold` prints this comparison for your own ballots.
 """
 
 

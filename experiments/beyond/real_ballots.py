@@ -71,13 +71,15 @@ def _table(results: Results, sheet: Sheet) -> None:
         em, majority, amle = (results[_piece(name, rule)]["zero_one"] for rule in ("EM", "Majority", "AMLE"))
         gain, against = wilcoxon(em, majority), wilcoxon(em, amle)
         lines.append(
-            f"- `{name}`: EM finds {gain.mean_difference:+.3f} against Majority (p = {gain.p_value:.2g}) and "
-            f"{against.mean_difference:+.3f} against AMLE (p = {against.p_value:.2g}) in sets exactly right."
+            f"- `{name}`, sets exactly right: EM minus Majority {gain.mean_difference:+.3f} (p = "
+            f"{gain.p_value:.2g}), EM minus AMLE {against.mean_difference:+.3f} (p = {against.p_value:.2g})."
         )
     sheet.write(
         "\n".join(lines),
-        "Knowing voters is worth most where voters differ and ballots are few. Where readers are good and most sets "
-        "are empty (`ecg6`), every rule is right nearly always and the choice hardly matters.",
+        "Learning the voters' rates pays on both sets of images, with 78 ballots a question as with 5; between AMLE, "
+        "EM and EM without shrinkage there is nothing to choose. Where readers are good and most sets are empty "
+        "(`ecg6`), every rule is right nearly always. The quoted line lies above EM's on `real_imagenet` by less "
+        "than the interval.",
     )
 
 

@@ -47,7 +47,7 @@ LOOKS: dict[str, tuple[str, str, str]] = {
     "AMLE as printed": (PINK, "v", "--"),
     "AMLE, uniform start": (ORANGE, "s", "--"),
     "AMLE, random start": (GREEN, "^", ":"),
-    "EM without shrinkage": (PINK, "v", "--"),
+    "EM without shrinkage": (SKY, "v", "-."),
     "auto": (BLACK, "x", ":"),
     "rates known": (GREY, "", "-"),
     "Modal": (GREEN, "^", "-."),

@@ -98,9 +98,9 @@ def _likelihoods(results: Results, extent: Extent, sheet: Sheet) -> None:
     ours = np.mean([values for _, numbers in found[:-1] for values in numbers["zero_one of AMLE"]])
     sheet.write(
         f"A better likelihood is not a better answer here. The most likely run of each batch finds {best:.3f} of the "
-        f"sets, the Anna Karenina run, which often stops lower, {ours:.3f}: on this quiz voters err together, which "
-        "the model does not know, and trust in those who agree is worth more than the last points of likelihood. On "
-        "ballots drawn from the model it is the other way round ([simulated crowds](#simulated-crowds))."
+        f"sets, the Anna Karenina run, which often stops lower, {ours:.3f}. The model takes mistakes to be "
+        "independent; on this quiz they are not ([stated confidence](#does-stated-confidence-keep-its-promise) is "
+        "far too high), and trust in those who agree is worth more than the last points of likelihood."
     )
 
 
