@@ -93,4 +93,7 @@ def _options() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        raise SystemExit("Interrupted. What was finished is kept; the same command goes on from there.") from None

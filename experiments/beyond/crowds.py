@@ -47,8 +47,8 @@ Plainly:
   are, the crowd is seen to be upside down, and it recovers.
 - **Modal** is the best of the simple rules where voters are polarised, spam or deceive: wrong ballots differ, right
   ones repeat. With three to five voters of whom one knows, it can beat EM.
-- **Majority** is good where everybody is fair, and breaks with spammers and adversaries. **Approval** is hardly ever
-  better than Majority, and breaks in the same way.
+- **Majority** is good where everybody is fair, and breaks with spammers and adversaries. **Approval** breaks in
+  the same way, and on the whole finds fewer.
 - No rule finds one expert among three to five voters from so few ballots: there every one stays far below the
   ceiling. Ask more voters, or give gold answers. (With two voters one of them is the expert, which is why those
   curves begin high.)
