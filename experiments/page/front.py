@@ -21,16 +21,17 @@ Every table, figure and example of Tahar Allouche, Jérôme Lang and Florian Yge
 Epistemic*, recomputed from the ballots of its football quiz, with what differs and why; then what lies beyond the
 paper.
 
-    make reproduce                                        everything, and this page
-    python -m experiments.reproduce --only initialisations    one part, into experiments/out/
+    make reproduce                                            # everything, and this page
+    python -m experiments.reproduce --only initialisations    # one part, into experiments/out/
+    python -m experiments.reproduce --help                    # the names of all parts
 
 The quiz is not part of this project; the command says where its authors publish it and checks that it is that file.
 Runs can be interrupted and go on where they stopped. Every random draw comes from the seed {SEED} and the number of
 the batch, so that the numbers are the same on every run, on one core or several; only times differ.
 
-AMLE_c is the paper's rule with one or two winners (`AMLE((1, 2))`), AMLE_f the one without size bounds (`AMLE((0,
-None))`). Accuracies: *0/1* is the share of sets exactly right, *Hamming* the share of answers decided rightly, in or
-out, and *harmonic* lies between.
+AMLE_c is the paper's rule with one or two winners (`AMLE((1, 2))`), AMLE_f the one without size bounds
+(`AMLE((0, None))`). Accuracies: *0/1* is the share of sets exactly right, *Hamming* the share of answers decided
+rightly, in or out, and *harmonic* lies between.
 """
 
 
@@ -48,7 +49,7 @@ def page(parts: Mapping[str, Mapping[str, Sheet]], core_seconds: Mapping[str, fl
         INTRODUCTION.strip(),
         "## What was found",
         "\n".join(table),
-        f"Computing all of it took, on one core: {told}. Two cores take half as long.",
+        f"Computing all of it takes one core: {told}; two cores take about half as long.",
     ]
     text += [paragraph for sheets in parts.values() for sheet in sheets.values() for paragraph in sheet.text]
     return "\n\n".join(text) + "\n"

@@ -51,7 +51,7 @@ class Sheet:
     def picture(self, name: str, drawn: Figure, shows: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
         """A picture with the numbers it shows; `shows` says in words what is to be seen."""
         drawn.savefig(self.folder / f"{name}.svg", metadata={"Date": None})
-        drawn.savefig(self.folder / f"{name}.png", dpi=130, metadata={"Software": None})
+        drawn.savefig(self.folder / f"{name}.png", dpi=110, metadata={"Software": None})
         self.numbers(name, columns, rows)
         files = f"reproduction/{name}"
         self.write(f"![{shows}]({files}.svg)", f"*{shows}* [PNG]({files}.png) · [numbers]({files}.csv)")

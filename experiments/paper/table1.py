@@ -44,8 +44,10 @@ def write(__: Results, extent: Extent, sheet: Sheet) -> None:
     sheet.write("## Table 1: the whole quiz", f"{ballots.n_voters} participants, {ballots.n_instances} pictures.")
     sheet.table(columns, [[row[0], *(_short(value) for value in row[1:])] for row in rows])
     sheet.numbers("table1", columns, rows)
-    sheet.write("Numbers: [table1.csv](reproduction/table1.csv). Where the two differ:", _explain_rounding())
-    sheet.write("\n".join(f"- {line}" for line in _explain()))
+    sheet.write(
+        "Numbers: [table1.csv](reproduction/table1.csv). Where the two differ:",
+        "\n".join(f"- {line}" for line in _explain()),
+    )
     best, free = outcomes["AMLE_c"].zero_one, outcomes["AMLE_f"].zero_one
     right = int(best.sum())
     test = wilcoxon(best, free)
@@ -66,19 +68,19 @@ def _short(value: str | float) -> str | float:
     return value if isinstance(value, str) or round(value, 2) != value else f"{value:.2f}"
 
 
-def _explain_rounding() -> str:
-    return (
-        "- **Truncated, not rounded.** .8667 is printed as .86, .4667 as .46, .2667 as .26. Entries that agree after "
-        "truncation are the same.\n"
-        "- **Majority is the plain rule.** The text describes a repair to one or two winners; the printed column has "
-        "none (with it, Hamming accuracy would be lower). Both are above. In the figures *Majority* is the repaired "
-        "one."
-    )
+TRUNCATED = (
+    "**Truncated, not rounded.** .8667 is printed as .86, .4667 as .46, .2667 as .26. Entries that agree after "
+    "truncation are the same."
+)
+PLAIN = (
+    "**Majority is the plain rule.** The text describes a repair to one or two winners; the printed column has none "
+    "(with it, Hamming accuracy would be lower). Both are above. In the figures *Majority* is the repaired one."
+)
 
 
 def _explain() -> list[str]:
     """Which printed harmonic accuracies no answers at all can have, given Hamming and 0/1 accuracy beside them."""
-    lines = []
+    lines = [TRUNCATED, PLAIN]
     pictures, alternatives = PICTURES, TEAMS
     for column, (hamming, harmonic, zero_one) in PRINTED.items():
         correct = _only_fraction(hamming, pictures * alternatives)
