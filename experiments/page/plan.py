@@ -24,6 +24,7 @@ class Extent:
     timed_sizes: Sequence[int] = range(10, 75, 4)
     timed_crowds: Sequence[int] = (100, 300, 1000, 3000)
     timed_repeats: int = 10
+    timed_crowd_repeats: int = 4
     soft_sizes: Sequence[int] = (5, 10, 15, 20, 30, 40, 50, 60, 70)
     soft_batches: int = 60
     ballots_each: Sequence[int] = (2, 3, 5, 8, 12, 20, 30)

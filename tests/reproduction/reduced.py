@@ -14,6 +14,7 @@ BIRDS = Extent(
     timed_sizes=(8, 12),
     timed_crowds=(30, 60),
     timed_repeats=1,
+    timed_crowd_repeats=1,
     soft_sizes=(6, 12),
     soft_batches=2,
     ballots_each=(3,),
