@@ -18,6 +18,7 @@ class Extent:
     paper_batches: int = 20
     many_batches: int = 200
     formula_batches: int = 60
+    bird_sizes: Sequence[int] = (5, 8, 12, 16, 20)
     start_sizes: Sequence[int] = (10, 20, 30, 40, 50, 60, 70)
     random_starts: int = 10
     random_starts_on_all: int = 200

@@ -8,6 +8,7 @@ BIRDS = Extent(
     paper_batches=2,
     many_batches=4,
     formula_batches=3,
+    bird_sizes=(8,),
     start_sizes=(8,),
     random_starts=3,
     random_starts_on_all=5,
