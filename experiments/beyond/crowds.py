@@ -59,8 +59,8 @@ KINDS = """
 Five answers, one or two of them right; {crowds} crowds of every kind. *Dense*: everybody answers all 30 questions.
 *Sparse*: 300 questions, each answered by a tenth of the voters. *Mixed*: everybody fair (hit rates Beta(6, 3),
 false-alarm rates Beta(2, 12)). *Polarised*: a quarter experts, the rest poor. *Spammed*: a quarter experts, the rest
-tick right and wrong alike. *Adversaries*: a mixed crowd in which three of ten tick what is wrong. *Rates known* is
-the ceiling: the best sets for somebody who knows every voter.
+tick right and wrong alike. *Adversaries*: a mixed crowd in which three of ten (whole voters: two of 8, four of 12)
+tick what is wrong. *Rates known* is the ceiling: the best sets for somebody who knows every voter.
 """
 
 

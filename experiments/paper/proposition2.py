@@ -171,9 +171,9 @@ def _birds(results: Results, extent: Extent, sheet: Sheet) -> None:
     sheet.numbers("proposition2-birds", columns, rows)
     sheet.write(
         "With few voters the maximiser finds fewer sets than the printed formula when it starts from Anna Karenina. "
-        "Most of the first sets there have the largest allowed size; the most likely priors for such sets are high, and "
-        "high priors keep the sets large (all of them in Example 2). The printed formula pulls priors down and so gets "
-        "away, by luck. The remedy is a better start, not a wrong formula: from where EM ends "
+        "Most of the first sets there have the largest allowed size; the most likely priors for such sets are high, "
+        "and high priors keep the sets large (all of them in Example 2). The printed formula pulls priors down and "
+        "so gets away, by luck. The remedy is a better start, not a wrong formula: from where EM ends "
         '(`start="soft"`), or EM itself. [Numbers](reproduction/proposition2-birds.csv).'
     )
 
