@@ -83,8 +83,8 @@ def _times(results: Results, extent: Extent, sheet: Sheet) -> None:
     sheet.write(
         f"Fitted as time = c · voters^b, b is, on the quiz and on crowds of {extent.timed_crowds[0]:,} to "
         f"{extent.timed_crowds[-1]:,} voters: {said}. Up to the quiz's size fixed costs hide the growth. In "
-        "large crowds time is about proportional to the number of voters, since an iteration passes over the ballots "
-        "once. Of a rise around 40 voters, which the paper shows, there is nothing to be seen."
+        "large crowds b is about 1 or a little more: an iteration passes over the ballots once, and the start "
+        "compares all pairs of voters. Of the rise around 40 voters that the paper reports there is nothing to be seen."
     )
     sheet.found("The time of AMLE grows with the number of voters, above all from 40 on", f"time ~ voters^b: {said}")
 
