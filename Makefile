@@ -43,7 +43,7 @@ bench-files: .venv/.installed-dev
 	$(BIN)/python -m benchmarks.files
 
 reproduce: .venv/.installed-dev
-	$(BIN)/python -m experiments.table1
+	$(BIN)/python -m experiments.reproduce
 
 methods: .venv/.installed-dev
 	$(BIN)/python -m experiments.methods

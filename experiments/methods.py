@@ -6,11 +6,9 @@ they are not; simulated ones use the stated seeds.
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -20,52 +18,37 @@ from epivote import (
     AMLE,
     EM,
     Approval,
-    Ballots,
     CrowdWarning,
     Majority,
     MaximumLikelihood,
-    Modal,
     Truths,
     calibration,
     compare,
     mean_interval,
-    read_ballots,
-    read_truths,
     reference_crowd,
     share_interval,
     simulate,
-    suggest_method,
     zero_one,
 )
 from epivote.report.plots import plot_calibration
+from experiments.crowds import MIXES, draw_crowd
 from experiments.quiz import find_quiz, read_quiz
+from experiments.real_sets import DAWID_SKENE, REAL, present, read_real
+from experiments.rules import Bounds, chosen_by_auto, fit_rule
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "methods.md"
 PICTURE = ROOT / "docs" / "calibration.svg"
-DATA = Path(os.environ.get("EPIVOTE_DATA") or ROOT.parent / "shared" / "data")
-REAL = {
-    "real_imagenet": "78 raters, 155 images, menus of 2..37 labels, every rater answered all",
-    "real_imagenet_full": "85 raters, 38,187 pages, 5 ballots each",
-    "ecg6": "4 readers, 827 electrocardiograms, 6 abnormalities",
-}
-REFERENCE = {
-    "real_imagenet": "0.930 / 0.632 / 0.763",
-    "real_imagenet_full": "0.915 / 0.695 / 0.773",
-    "ecg6": "0.995 / 0.975 / 0.979",
-}
-Bounds = tuple[int, int | None]
-Rule = AMLE | EM | Majority | Modal | Approval
-RULES: dict[str, Callable[[Bounds], Rule]] = {
-    "Majority": Majority,
-    "Modal": Modal,
-    "Approval": Approval,
-    "AMLE": AMLE,
-    "AMLE, 10 starts": lambda bounds: AMLE(bounds, n_starts=10),
-    "AMLE, soft start": lambda bounds: AMLE(bounds, "soft"),
-    "EM without shrinkage": lambda bounds: EM(bounds, shrinkage=0),
-    "EM": EM,
-}
+COMPARED = (
+    "Majority",
+    "Modal",
+    "Approval",
+    "AMLE",
+    "AMLE, 10 starts",
+    "AMLE, soft start",
+    "EM without shrinkage",
+    "EM",
+)
 
 
 def main() -> None:
@@ -107,27 +90,27 @@ def real_sets() -> Iterator[str]:
         "answers pooled over labels. EM without shrinkage is the same model. On `real_imagenet` it ends below that "
         "line, by a difference smaller than the interval printed under the table.\n"
     )
-    found: dict[str, dict[str, str]] = {name: {} for name in RULES}
-    present = [name for name in REAL if (DATA / name).is_dir()]
-    for name in present:
-        ballots, gold, bounds = _read_real(DATA / name)
-        for rule_name, rule in RULES.items():
-            if ballots.n_instances > 10_000 and "10 starts" in rule_name:
+    found: dict[str, dict[str, str]] = {name: {} for name in COMPARED}
+    for name in present():
+        ballots, gold, bounds = read_real(name)
+        for rule in COMPARED:
+            if ballots.n_instances > 10_000 and "10 starts" in rule:
                 continue
-            _progress(f"{name}: {rule_name}")
-            outcome = compare(rule(bounds).fit(ballots).truth_, gold, ballots)
+            _progress(f"{name}: {rule}")
+            outcome = compare(fit_rule(rule, ballots, bounds).truth_, gold, ballots)
             share = outcome.correct.sum() / outcome.widths.sum()
-            found[rule_name][name] = f"{share:.3f} / {outcome.zero_one.mean():.3f} / {outcome.jaccard.mean():.3f}"
-    yield "\n".join(f"- `{name}`: {REAL[name]}" for name in present) + "\n"
-    rows = [[rule, *(found[rule].get(name, "") for name in present)] for rule in RULES]
-    yield _table(["rule", *present], [*rows, ["Dawid-Skene (crowd-kit)", *(REFERENCE[name] for name in present)]])
-    for name in present:
-        _, gold, _ = _read_real(DATA / name)
+            found[rule][name] = f"{share:.3f} / {outcome.zero_one.mean():.3f} / {outcome.jaccard.mean():.3f}"
+    yield "\n".join(f"- `{name}`: {REAL[name]}" for name in present()) + "\n"
+    rows = [[rule, *(found[rule].get(name, "") for name in present())] for rule in COMPARED]
+    quoted = (" / ".join(f"{share:.3f}" for share in DAWID_SKENE[name]) for name in present())
+    yield _table(["rule", *present()], [*rows, ["Dawid-Skene (crowd-kit)", *quoted]])
+    for name in present():
+        _, gold, _ = read_real(name)
         share = float(found["EM"][name].split(" / ")[1])
         interval = share_interval(round(share * len(gold)), len(gold))
         yield f"- `{name}`: EM finds {round(share * len(gold))} of {len(gold)} sets, 0.95 interval {interval}"
     yield ""
-    if len(present) < len(REAL):
+    if len(present()) < len(REAL):
         yield "Sets that were not at hand are left out.\n"
 
 
@@ -140,16 +123,16 @@ def quiz() -> Iterator[str]:
     yield "Share of sets exactly right, mean over 60 random batches of participants, with 0.95 interval.\n"
     ballots, gold = read_quiz(path)
     sizes = (5, 10, 20, 30, 50, 70)
-    cells: dict[str, list[str]] = {name: [] for name in (*RULES, "auto")}
+    cells: dict[str, list[str]] = {name: [] for name in (*COMPARED, "auto")}
     for size in sizes:
         _progress(f"quiz: batches of {size}")
         rng = np.random.default_rng(size)
         shares: dict[str, list[float]] = {name: [] for name in cells}
         for _ in range(60):
             batch = ballots.select(voters=rng.choice(ballots.voters, size, replace=False))
-            for name, rule in RULES.items():
-                shares[name].append(zero_one(rule((1, 2)).fit(batch).truth_, gold, batch))
-            shares["auto"].append(shares["AMLE" if suggest_method(batch)[0] == "amle" else "EM"][-1])
+            for name in COMPARED:
+                shares[name].append(zero_one(fit_rule(name, batch, (1, 2)).truth_, gold, batch))
+            shares["auto"].append(shares[chosen_by_auto(batch)][-1])
         for name, values in shares.items():
             cells[name].append(_with_interval(values))
     yield _table(["rule", *(f"{size} voters" for size in sizes)], [[name, *row] for name, row in cells.items()])
@@ -222,20 +205,9 @@ def _duel(kind: str, voters: int, instances: int, coverage: float) -> list[str]:
     stated: dict[str, list[float]] = {"AMLE": [], "EM": []}
     for seed in range(25):
         rng = np.random.default_rng(seed)
-        hit_rates, false_alarm_rates = _mix(kind, voters, rng)
-        crowd = simulate(
-            instances=instances,
-            voters=voters,
-            alternatives=5,
-            bounds=(1, 2),
-            hit_rates=hit_rates,
-            false_alarm_rates=false_alarm_rates,
-            priors=0.3,
-            coverage=coverage,
-            seed=rng,
-        )
-        for name, rule in (("Majority", Majority((1, 2))), ("AMLE", AMLE((1, 2))), ("EM", EM((1, 2)))):
-            rule.fit(crowd.ballots)
+        crowd = draw_crowd(MIXES[kind], rng, voters=voters, instances=instances, coverage=coverage)
+        for name in shares:
+            rule = fit_rule(name, crowd.ballots, (1, 2))
             shares[name].append(_exact(rule.truth_, crowd.gold))
             if rule.confidence_ is not None:
                 stated[name].append(float(rule.confidence_.mean()))
@@ -302,29 +274,6 @@ def promises() -> str:
         + _table(["stated confidence", "sets", "mean stated", "share right"], rows)
         + "\n![Share of sets right against stated confidence: the points lie on the diagonal](calibration.svg)\n"
     )
-
-
-def _mix(kind: str, voters: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    if kind == "mixed":
-        return rng.beta(6, 3, voters), rng.beta(2, 12, voters)
-    experts = max(1, round(voters / 4))
-    others = voters - experts
-    poor_hits, poor_alarms = rng.uniform(0.3, 0.6, others), rng.uniform(0.2, 0.5, others)
-    if kind == "spammed":
-        poor_hits = poor_alarms
-    return (
-        np.concatenate([rng.uniform(0.8, 0.95, experts), poor_hits]),
-        np.concatenate([rng.uniform(0.02, 0.1, experts), poor_alarms]),
-    )
-
-
-def _read_real(folder: Path) -> tuple[Ballots, dict[str, frozenset[str]], Bounds]:
-    meta = json.loads((folder / "meta.json").read_text())
-    menu = folder / "menu.csv" if meta["variable_menu"] else None
-    ballots = read_ballots(folder / "ballots.csv", menu=menu, alternatives=meta.get("alternatives"))
-    gold = read_truths(folder / "truth.csv")
-    known = {name: gold[name] for name in gold if name in ballots.instance_index}
-    return ballots, known, (meta["bounds_a_priori"]["l"], meta["bounds_a_priori"]["u"])
 
 
 def _exact(truths: Truths, gold: Truths) -> float:

@@ -12,23 +12,36 @@ from epivote import Ballots, Truths
 
 FILE = "football_quiz/data_quiz_foot.csv"
 CHECKSUM = "7db54c6f1c9fe73d9cefa8e4ad5d06af32e9f046094ea3f8fbca4bca22f40030"
-SOURCE = """The paper's quiz is not here. Its authors publish it at
+SOURCE = f"""The paper's quiz is not here. Its authors publish it at
   github.com/taharallouche/Football-Quiz-Crowdsourcing, file data/data_quiz_foot.csv,
-  commit 6c6d34ba4bf4cb85830003b43a2a63f195a5b1b2, sha256 {checksum}.
-Put it at FOLDER/{file} and give --data FOLDER or set EPIVOTE_DATA=FOLDER."""
+  commit 6c6d34ba4bf4cb85830003b43a2a63f195a5b1b2, sha256 {CHECKSUM}.
+Give the file itself (--data FILE), or put it at FOLDER/{FILE} and give --data FOLDER or set EPIVOTE_DATA=FOLDER."""
 TEAMS = ["Real Madrid", "Barcelone", "Bayern Munich", "Inter Milan", "PSG"]
 GOLD_ROW = "Correction987"
+BESIDE = Path(__file__).parent.parent.parent / "shared" / "data"
 
 
-def find_quiz(data: str | None = None) -> Path | None:
-    """The quiz file below `data`, the folder EPIVOTE_DATA names, or a folder shared/data beside the project."""
-    beside = Path(__file__).parent.parent.parent / "shared" / "data"
-    path = Path(data or os.environ.get("EPIVOTE_DATA") or beside) / FILE
+def data_folder() -> Path:
+    """Where ballots of others lie: the folder EPIVOTE_DATA names, else shared/data beside the project."""
+    return Path(os.environ.get("EPIVOTE_DATA") or BESIDE)
+
+
+def find_quiz() -> Path | None:
+    """The quiz in the data folder, or None; a file that is not the authors' is refused."""
+    path = data_folder() if data_folder().is_file() else data_folder() / FILE
     if not path.is_file():
         return None
     found = hashlib.sha256(path.read_bytes()).hexdigest()
     if found != CHECKSUM:
         raise SystemExit(f"{path} has sha256 {found}, not {CHECKSUM}: it is not the file the figures are about")
+    return path
+
+
+def require_quiz() -> Path:
+    """The quiz, or an end that says where the authors publish it."""
+    path = find_quiz()
+    if path is None:
+        raise SystemExit(SOURCE)
     return path
 
 
