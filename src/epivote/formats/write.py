@@ -99,6 +99,7 @@ def write_estimate(
             watch(part)
             yield truth_table(part)
 
+    _check_separator(estimate.ballots.alternatives)
     folder = Path(directory)
     files: dict[Path, Write] = {
         folder / "truth.csv": lambda path: _write_blocks(path, parts()),
