@@ -59,7 +59,7 @@ def further_fits(seconds: list[float]) -> int:
         return 1
     if seconds[0] > 120:
         return 0
-    return 3 if min(seconds) > 5 else 7 if min(seconds) > 0.5 else 15
+    return 2 if min(seconds) > 5 else 7 if min(seconds) > 0.5 else 15
 
 
 def narrowed(members: Any) -> Any:
