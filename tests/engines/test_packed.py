@@ -3,6 +3,7 @@
 import contextlib
 import pickle
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -120,6 +121,21 @@ def test_menus_are_packed_too(tmp_path, alternatives):
         found, expected = (AMLE((1, 2), priors=priors).fit(each) for each in (packed, ballots))
         assert found.parameters_ == expected.parameters_
         assert found.truth_ == expected.truth_
+
+
+def test_a_part_that_offers_everything_goes_with_parts_that_do_not(tmp_path):
+    cast = {("v", f"z{z}"): {"a"} if z % 3 else {"a", "b"} for z in range(6)} | {
+        ("w", f"z{z}"): {"b"} for z in range(6)
+    }
+    menu = {f"z{z}": ["a", "b", "c"] if z < 3 else ["a", "b"] for z in range(6)}
+    whole = Ballots.from_mapping(cast, alternatives=["a", "b", "c"], menu=menu)
+    parts = [whole.select(instances=[f"z{z}" for z in rows]) for rows in (range(3), range(3, 6))]
+    full = replace(parts[0], menu=None)
+    packed = write_packed([full, parts[1]], tmp_path / "mixed")
+    assert packed == whole
+    for priors in ("shared", "individual"):
+        found, expected = (AMLE((1, 2), priors=priors).fit(each) for each in (packed, whole))
+        assert found.parameters_ == expected.parameters_
 
 
 def test_single_instances_are_explained_without_reading_the_others(packed):

@@ -33,9 +33,9 @@ SIZES = ("instances", "ballots", "approvals", "pairs", "most_ballots", "menus")
 class PackedBlock:
     """Some instances of packed ballots, read when asked for."""
 
-    def __init__(self, packed: PackedBallots, path: Path, n_instances: int, n_ballots: int) -> None:
+    def __init__(self, packed: PackedBallots, path: Path, n_instances: int, n_ballots: int, has_menu: int) -> None:
         self.packed, self.path = packed, path
-        self.n_instances, self.n_ballots = n_instances, n_ballots
+        self.n_instances, self.n_ballots, self.has_menu = n_instances, n_ballots, bool(has_menu)
 
     @property
     def n_alternatives(self) -> int:
@@ -55,7 +55,7 @@ class PackedBlock:
     @property
     def menu_sizes(self) -> IntArray:
         """Number of alternatives offered on every instance."""
-        if not self.packed.has_menus:
+        if not self.has_menu:
             return np.full(self.n_instances, self.n_alternatives)
         (sizes,) = read_arrays(self.path, "menu_size")
         return sizes.astype(np.int64)
@@ -81,11 +81,17 @@ class PackedBlock:
             ticks = Lists.of_lengths(lengths, positions)
         if len(cast) != self.n_instances or len(voters) != self.n_ballots or cast.sum() != self.n_ballots:
             raise FileError(f"{self.path} does not belong to this folder's index; pack the ballots again")
-        menu = None
-        if self.packed.has_menus:
+        return Columns(self.packed.n_voters, self.n_alternatives, _starts(cast), voters, ticks, self._menu())
+
+    def _menu(self) -> Menu | None:
+        """What is offered; everything, where that is said of other blocks only."""
+        if self.has_menu:
             sizes, offered = read_arrays(self.path, "menu_size", "offered")
-            menu = Menu(_starts(sizes), offered)
-        return Columns(self.packed.n_voters, self.n_alternatives, _starts(cast), voters, ticks, menu)
+            return Menu(_starts(sizes), offered)
+        if self.packed.has_menus:
+            everything = np.tile(np.arange(self.n_alternatives, dtype=np.int32), self.n_instances)
+            return Menu(_starts(self.menu_sizes), everything)
+        return None
 
     def ballots(self, rows: IntArray | None = None) -> Ballots:
         """All its ballots, or those of some rows, in memory."""
@@ -156,7 +162,7 @@ class PackedBallots(Ballots):
     @property
     def blocks(self) -> tuple[PackedBlock, ...]:
         """All blocks, none of them read yet."""
-        sizes = zip(self.sizes["instances"].tolist(), self.sizes["ballots"].tolist(), strict=True)
+        sizes = zip(*(self.sizes[name].tolist() for name in ("instances", "ballots", "menus")), strict=True)
         return tuple(PackedBlock(self, block_path(self.folder, k), *size) for k, size in enumerate(sizes))
 
     # Sizes, known without reading a block

@@ -67,15 +67,11 @@ class Packer:
         self.folder, self.voters, self.alternatives = folder, voters, alternatives
         self.ballots_per_voter = np.zeros(len(voters), np.int64)
         self.sizes: list[tuple[int, ...]] = []
-        self.menus: bool | None = None
 
     def add(self, part: Ballots) -> None:
         """Write some instances with all their ballots, in one block or several."""
         if part.voters != self.voters or part.alternatives != self.alternatives:
             raise BallotError("every part to be packed must list the same voters and the same alternatives")
-        if self.menus not in (None, part.menu is not None):
-            raise BallotError("either every part to be packed has menus or none has; give menus to all")
-        self.menus = part.menu is not None
         self.ballots_per_voter += part.ballots_per_voter
         columns = Columns.of(part)
         begin = 0
@@ -123,7 +119,14 @@ class Packer:
         write_arrays(block_path(self.folder, len(self.sizes)), arrays)
         approvals = int(ticks.lengths().sum())
         self.sizes.append(
-            (end - begin, len(arrays["voter"]), approvals, pairs_in(cast), int(cast.max(initial=0)), bool(self.menus))
+            (
+                end - begin,
+                len(arrays["voter"]),
+                approvals,
+                pairs_in(cast),
+                int(cast.max(initial=0)),
+                columns.menu is not None,
+            )
         )
 
 
