@@ -235,6 +235,11 @@ class Ballots:
         return pairs_in(self.cast)
 
     @cached_property
+    def instance_keys(self) -> IntArray:
+        """A number for every instance that depends on its name alone."""
+        return np.fromiter(map(name_key, self.instances), np.uint32, self.n_instances)
+
+    @cached_property
     def instance_index(self) -> dict[str, int]:
         """The number of every instance by its name."""
         return {name: z for z, name in enumerate(self.instances)}
@@ -303,8 +308,7 @@ class Ballots:
         """About every `step`-th instance, chosen by name so that no order matters, and those named in `also`."""
         if step <= 1:
             return self
-        keys = np.fromiter(map(name_key, self.instances), np.uint32, self.n_instances)
-        wanted = {self.instances[z] for z in np.flatnonzero(keys % step == 0)}
+        wanted = {self.instances[z] for z in np.flatnonzero(self.instance_keys % step == 0)}
         wanted |= {name for name in also if name in self.instance_index}
         return self.select(instances=wanted or self.instances[:1])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property, reduce
+from functools import cache, reduce
 from typing import TypeVar
 
 from epivote.data.parameters import Parameters
@@ -65,11 +65,17 @@ class LocalEngine:
 
     def _each(self, work: Callable[[Sequence[Source]], T]) -> list[T]:
         groups = [self.sources[number::GROUPS] for number in range(min(GROUPS, len(self.sources)))]
-        return list(self._pool.map(work, groups)) if self.parallel else [work(group) for group in groups]
+        return list(_pool(threads()).map(work, groups)) if self.parallel else [work(group) for group in groups]
 
-    @cached_property
-    def _pool(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(threads())
+
+@cache
+def _pool(count: int) -> ThreadPoolExecutor:
+    """Threads that all engines share; a forked process makes its own."""
+    return ThreadPoolExecutor(count)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def threads() -> int:

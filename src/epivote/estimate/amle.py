@@ -17,7 +17,7 @@ from epivote.errors import InputError, RateError
 from epivote.estimate import starts
 from epivote.estimate.base import RatedEstimator
 from epivote.estimate.checkpoint import as_arrays, parameters_in
-from epivote.estimate.em import CLEARLY, EM
+from epivote.estimate.em import CLEARLY, EM, QUICK
 from epivote.estimate.history import History, believed
 from epivote.estimate.maximise import (
     PriorKind,
@@ -120,7 +120,8 @@ class AMLE(RatedEstimator):
         sample, gold = sampled(task.ballots, task.gold)
         if sample is not task.ballots:
             few = Task(sample, task.bounds, gold)
-            upright, mirrored = (self._alternate(few, start, kind, known) for start in (best.parameters, turned))
+            quick = AMLE(self.bounds, priors=self.priors, floor=self.floor, max_iterations=QUICK)
+            upright, mirrored = (quick._alternate(few, start, kind, known) for start in (best.parameters, turned))
             if mirrored.log_likelihoods[-1] <= upright.log_likelihoods[-1] + CLEARLY:
                 return best
         found = self._alternate(task, turned, kind, known)

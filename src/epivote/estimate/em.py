@@ -37,6 +37,7 @@ from epivote.model.statistics import Statistics
 SETTLING_ITERATIONS = 10
 SETTLED = 1e-3
 CLEARLY = 20.0
+QUICK = 10
 RUN = "only"
 
 
@@ -140,7 +141,9 @@ class EM(RatedEstimator):
         sample, gold = sampled(ballots, gold)
         task = Task(sample, SizeBounds.of(self.bounds), gold)
         kind = prior_kind(self.priors, sample)
-        quick = EM(self.bounds, shrinkage=1.0, priors=self.priors, tolerance=1e-2, max_iterations=40, floor=self.floor)
+        quick = EM(
+            self.bounds, shrinkage=1.0, priors=self.priors, tolerance=1e-2, max_iterations=QUICK, floor=self.floor
+        )
         upright, mirrored = (
             quick._iterate(task, self._start(sample, mirrored=turned), kind, known) for turned in (False, True)
         )

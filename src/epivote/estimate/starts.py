@@ -9,8 +9,9 @@ import numpy as np
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
 from epivote.data.lists import Lists
-from epivote.data.names import FloatArray, sums
+from epivote.data.names import FloatArray, IntArray, sums
 from epivote.data.packed import PackedBallots
+from epivote.model.passes import worth_compiling
 
 DENSE_CELLS = 20_000_000
 NUMBERS_PER_BLOCK = 4_000_000
@@ -20,6 +21,7 @@ ENOUGH_PAIRS = 1_000_000
 PAIRS_PER_VOTER = 100
 MOST_BALLOTS = 20_000_000
 TICK_BITS = 8
+DENSE_PAIRS = 4_000_000
 
 Rates = tuple[FloatArray, FloatArray]
 
@@ -94,12 +96,35 @@ def _few_meet(ballots: Ballots) -> bool:
 
 
 def _by_pairs(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
-    """Distances added up, and numbers of voters met, from all pairs of ballots on the same instance.
+    """Distances added up, and numbers of voters met, from all pairs of ballots on the same instance."""
+    n = ballots.n_voters
+    compiled = n * n <= DENSE_PAIRS and worth_compiling(ballots.n_approvals)
+    key, both, either = _met_compiled(ballots) if compiled else _met_sorted(ballots)
+    distance = 1 - np.divide(both, either, out=np.ones(len(key)), where=either > 0)
+    ends = np.concatenate(np.divmod(key, n))
+    total = sums(ends, np.concatenate([distance, distance]), n)
+    return total, np.bincount(ends, minlength=n).astype(float)
 
-    A pair is one number: the two voters, then the ticks they share, then those of either, so that sorting brings the
-    pairs of the same two voters together.
+
+def _met_compiled(ballots: Ballots) -> tuple[IntArray, IntArray, IntArray]:
+    """Pairs of voters that met, as ascending numbers, with the ticks they share and those of either."""
+    from epivote.model.kernels import masks_of, pairs_met
+
+    n = ballots.n_voters
+    met, both, either = (np.zeros((n, n), np.int32) for _ in range(3))
+    masks = masks_of(ballots.approval_start, ballots.approved)
+    pairs_met(ballots.ballot_start, ballots.ballot_voter, masks, met, both, either)
+    key = np.flatnonzero(met)
+    return key, both.ravel()[key], either.ravel()[key]
+
+
+def _met_sorted(ballots: Ballots) -> tuple[IntArray, IntArray, IntArray]:
+    """The same by sorting, for any number of voters.
+
+    A pair of ballots is one number: the two voters, then the ticks they share, then those of either, so that sorting
+    brings the pairs of the same two voters together.
     """
-    cast = np.diff(ballots.ballot_start)
+    cast = ballots.cast
     masks = Lists(ballots.approval_start, ballots.approved).masks()
     found = []
     for count in np.unique(cast):
@@ -114,10 +139,7 @@ def _by_pairs(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
     begin = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]])) if len(key) else np.zeros(0, np.int64)
     mask = (1 << TICK_BITS) - 1
     both, either = (np.add.reduceat(ticks, begin) for ticks in ((pairs >> TICK_BITS) & mask, pairs & mask))
-    distance = 1 - np.divide(both, either, out=np.ones(len(begin)), where=either > 0)
-    ends = np.concatenate(np.divmod(key[begin], ballots.n_voters))
-    total = sums(ends, np.concatenate([distance, distance]), ballots.n_voters)
-    return total, np.bincount(ends, minlength=ballots.n_voters).astype(float)
+    return key[begin], both, either
 
 
 def _by_products(ballots: Ballots) -> tuple[FloatArray, FloatArray]:

@@ -16,9 +16,12 @@ from numba import njit
 TIE_SCALE = 1e9
 PLAIN_RANGE = 300.0
 LARGEST = 1e130
-MOST_LANES = 64
+MOST_LANES = 160
 NUMBERS_PER_BLOCK = 1 << 16
 ONE = np.uint64(1)
+PLACE_BITS = 6
+LAST_PLACE = 63
+SMALLEST = np.iinfo(np.int64).min
 
 compiled: Any = njit(cache=True, nogil=True)
 inlined: Any = njit(cache=True, nogil=True, inline="always")
@@ -39,6 +42,7 @@ def hard_pass(
     """
     width = offered.shape[1] if len(offered) else len(log_priors)
     margins, prior, chosen = np.empty(width), log_priors[:width].copy(), np.zeros(width, np.bool_)
+    keys = np.empty(width, np.int64)
     for row in range(len(ballot_start) - 1):
         if len(offered):
             for c in range(width):
@@ -47,7 +51,7 @@ def hard_pass(
         if not known:
             margins_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, prior, rates, margins)
         if len(masks):
-            inside = mask_of(given[row]) if known else choose_mask(margins, lower, upper)
+            inside = mask_of(given[row]) if known else choose_mask(margins, lower, upper, keys)
             size = bits(inside)
             for b in range(ballot_start[row], ballot_start[row + 1]):
                 voters[ballot_voter[b], 0] += bits(masks[b] & inside)
@@ -98,7 +102,7 @@ def margins_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, 
 
 
 @compiled
-def choose_mask(margins, lower, upper):
+def choose_mask(margins, lower, upper, keys):
     """Theorem 1 for one row of at most 64 cells, as bits: all margins from 0 on, or the largest within the bounds."""
     inside = np.uint64(0)
     for c in range(len(margins)):
@@ -106,17 +110,16 @@ def choose_mask(margins, lower, upper):
     size = bits(inside)
     if lower <= size <= upper:
         return inside
-    size = lower if size < lower else upper
     inside = np.uint64(0)
-    for c in range(len(margins)):
-        margins[c] = np.rint(margins[c] * TIE_SCALE)
-    for _ in range(size):
-        best, highest = 0, -np.inf
-        for c in range(len(margins)):
-            if margins[c] > highest:
-                best, highest = c, margins[c]
-        inside |= ONE << np.uint64(best)
-        margins[best] = -np.inf
+    for c in range(len(margins)):  # the rounded margin first, then the place: the largest key is the one to take
+        keys[c] = (np.int64(np.rint(margins[c] * TIE_SCALE)) << PLACE_BITS) | (LAST_PLACE - c)
+    for _ in range(lower if size < lower else upper):
+        best = keys[0]
+        for c in range(1, len(margins)):
+            best = max(best, keys[c])
+        place = LAST_PLACE - (best & LAST_PLACE)
+        inside |= ONE << np.uint64(place)
+        keys[place] = SMALLEST
     return inside
 
 
@@ -155,6 +158,18 @@ def masks_of(start, values):
 
 
 @compiled
+def pairs_met(ballot_start, ballot_voter, masks, met, both, either):
+    """For every two voters: instances that both answered, ticks that both made there, and ticks of either."""
+    for row in range(len(ballot_start) - 1):
+        for b in range(ballot_start[row], ballot_start[row + 1]):
+            for other in range(b + 1, ballot_start[row + 1]):
+                one, two = ballot_voter[b], ballot_voter[other]
+                met[one, two] += 1
+                both[one, two] += bits(masks[b] & masks[other])
+                either[one, two] += bits(masks[b] | masks[other])
+
+
+@compiled
 def bits(mask):
     """How many bits are set."""
     found = 0
@@ -177,9 +192,9 @@ def soft_pass(
     odds, inclusion, later = np.ones((width, lanes)), np.empty((width, lanes)), np.empty((width + 1, top + 1, lanes))
     counter, everything = np.empty((top + 1, lanes)), np.empty(lanes)
     prior, one = log_priors[:width].copy(), np.empty(width)
-    tick_odds, prior_odds = np.exp(rates[:, 0]), np.exp(log_priors)
+    odds_of_voter, prior_odds = np.exp(rates * np.array([1.0, -1.0])), np.exp(log_priors)
     plain = np.empty(lanes, np.bool_)
-    total = 0.0
+    total, product = 0.0, 1.0
     for first in range(0, rows, lanes):
         count = min(lanes, rows - first)
         for lane in range(count):
@@ -190,7 +205,7 @@ def soft_pass(
             else:
                 one[:] = prior_odds
             plain[lane] = not (len(fixed) and fixed[row]) and odds_of(
-                row, ballot_start, ballot_voter, masks, tick_start, tick_column, tick_odds, rates, one
+                row, ballot_start, ballot_voter, masks, tick_start, tick_column, odds_of_voter, rates, one
             )
             if plain[lane]:
                 for c in range(width):
@@ -200,7 +215,10 @@ def soft_pass(
             row = first + lane
             partition = later[0, 0, lane]
             if plain[lane] and everything[lane] < LARGEST and partition > 1.0 / LARGEST:
-                total += math.log(partition)
+                product *= partition
+                if not 1.0 / LARGEST < product < LARGEST:
+                    total += math.log(product)
+                    product = 1.0
                 continue
             if len(offered):
                 for c in range(width):
@@ -234,31 +252,34 @@ def soft_pass(
         if not len(offered):
             for c in range(width):
                 occurrences[c] += inclusion[c, :count].sum()
-    return total
+    return total + math.log(product)
 
 
 @inlined
-def odds_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, tick_odds, rates, odds):
-    """Prior odds times those of all ballots of a row; false where a product might leave the range of numbers."""
-    threshold, spread = 0.0, 0.0
+def odds_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, odds_of_voter, rates, odds):
+    """Prior odds times those of all ballots of a row; false where a product might leave the range of numbers.
+
+    `odds_of_voter` holds what a tick multiplies the odds of its cell by, and what the ballot multiplies those of all.
+    """
+    factor, spread = 1.0, 0.0
     for b in range(ballot_start[row], ballot_start[row + 1]):
-        spread += abs(rates[ballot_voter[b], 0])
-        threshold += rates[ballot_voter[b], 1]
-    if spread + abs(threshold) > PLAIN_RANGE:
-        return False
-    factor = math.exp(-threshold)
-    for c in range(len(odds)):
-        odds[c] *= factor
-    for b in range(ballot_start[row], ballot_start[row + 1]):
-        times = tick_odds[ballot_voter[b]]
-        if len(masks):
-            mask = masks[b]
-            for c in range(len(odds)):
-                odds[c] *= times if (mask >> np.uint64(c)) & ONE else 1.0
-        else:
-            for k in range(tick_start[b], tick_start[b + 1]):
-                odds[tick_column[k]] *= times
-    return True
+        voter = ballot_voter[b]
+        spread += abs(rates[voter, 0]) + abs(rates[voter, 1])
+        factor *= odds_of_voter[voter, 1]
+    plain = spread <= PLAIN_RANGE
+    if plain:
+        for c in range(len(odds)):
+            odds[c] *= factor
+        for b in range(ballot_start[row], ballot_start[row + 1]):
+            times = odds_of_voter[ballot_voter[b], 0]
+            if len(masks):
+                mask = masks[b]
+                for c in range(len(odds)):
+                    odds[c] *= times if (mask >> np.uint64(c)) & ONE else 1.0
+            else:
+                for k in range(tick_start[b], tick_start[b + 1]):
+                    odds[tick_column[k]] *= times
+    return plain
 
 
 @reordering
@@ -285,6 +306,7 @@ def weigh_odds(odds, lower, upper, later, counter, everything, inclusion):
         for lane in range(lanes):
             everything[lane] *= 1.0 + odd[lane]
             here[lane] = without[lane] * (1.0 + odd[lane]) if absorbing else without[lane]
+    share = 1.0 / later[0, 0]
     for c in range(width):
         odd, inside, full, with_it = odds[c], inclusion[c], counter[top], later[c + 1, top]
         for lane in range(lanes):
@@ -296,9 +318,8 @@ def weigh_odds(odds, lower, upper, later, counter, everything, inclusion):
                 part = here[lane] * odd[lane]
                 above[lane] += part
                 inside[lane] += part * with_it[lane]
-        whole = later[0, 0]
         for lane in range(lanes):
-            inside[lane] = min(inside[lane] / whole[lane], 1.0)
+            inside[lane] = min(inside[lane] * share[lane], 1.0)
 
 
 @compiled

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from itertools import pairwise
 from math import lgamma
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from epivote.model.solve import solve_rising
 from epivote.model.statistics import Group, Statistics
 
 FEW_SIZES = 40
+PLAIN = 15.0
 
 
 class Belief(NamedTuple):
@@ -88,6 +90,8 @@ def shift_level(
 
 def _size_weights(theta: FloatArray, inside: BoolArray, group: Group) -> SizeWeights:
     """Weights of the number of members among `inside`, whatever the others do within the bounds."""
+    if inside.all() and len(theta) <= FEW_SIZES and float(np.abs(theta).max()) < PLAIN:
+        return SizeWeights(*_sums_of_products(np.exp(theta).tolist(), group))
     worth = end_states(group.lower, group.upper, group.upper + 1)
     for other in theta[~inside]:
         worth = backward(worth, other, 0.0)
@@ -95,6 +99,16 @@ def _size_weights(theta: FloatArray, inside: BoolArray, group: Group) -> SizeWei
     for one in theta[inside]:
         counter = forward(counter, one, 0.0)
     return SizeWeights(np.arange(len(worth) - 1, dtype=float), (counter + worth)[:-1])
+
+
+def _sums_of_products(odds: list[float], group: Group) -> tuple[FloatArray, FloatArray]:
+    """Every allowed size, and the logarithm of the sum over all sets of that size of the product of their odds."""
+    sums = [1.0] + [0.0] * group.upper
+    for each in odds:
+        sums = [1.0, *(here + each * below for below, here in pairwise(sums))]
+    allowed = range(group.lower, group.upper + 1)
+    weights = [math.log(sums[size]) if sums[size] > 0 else -math.inf for size in allowed]
+    return np.array(allowed, float), np.array(weights)
 
 
 def best_shift(
