@@ -122,6 +122,7 @@ def test_masks_and_lists_find_what_arrays_find(alternatives, upper, monkeypatch)
     assert hard_compiled.log_likelihoods_ == hard.log_likelihoods_
     assert soft_compiled.truth_ == soft.truth_
     np.testing.assert_allclose(soft_compiled.parameters_.hit_rates, soft.parameters_.hit_rates, rtol=1e-9)
+    np.testing.assert_allclose(soft_compiled.log_likelihoods_, soft.log_likelihoods_, rtol=1e-11)
 
 
 @pytest.mark.parametrize("cells", [1, 500, 1 << 20])

@@ -53,6 +53,20 @@ def test_going_on_gives_what_going_through_gives(tmp_path, make, count):
     assert again.converged_
 
 
+@pytest.mark.parametrize(
+    "make", [lambda most: AMLE((1, 3), max_iterations=most), lambda most: EM((1, 3), max_iterations=most)]
+)
+def test_a_run_that_was_stopped_by_its_limit_is_found_as_it_was_left(tmp_path, make):
+    for most in (1, 2, 3):
+        whole = make(most).fit(CROWD.ballots)
+        kept = tmp_path / f"fit-{most}.checkpoint"
+        make(most).fit(CROWD.ballots, checkpoint=kept)
+        again = make(most).fit(CROWD.ballots, checkpoint=kept)
+        assert (again.truth_, again.parameters_) == (whole.truth_, whole.parameters_)
+        assert again.estimate_.counts.hits.tolist() == whole.estimate_.counts.hits.tolist()
+        assert not again.converged_
+
+
 def test_a_checkpoint_of_something_else_is_refused(tmp_path):
     kept = tmp_path / "fit.checkpoint"
     EM((1, 3)).fit(CROWD.ballots, checkpoint=kept)

@@ -108,6 +108,15 @@ def test_none_of_these_menus_and_blank_cells_are_understood(tmp_path, cut_fine):
     assert by_instance(packed.select()) == {("ann", "q1"): {"a"}, ("cy", "q1"): frozenset()}
 
 
+def test_cells_are_split_as_their_format_says(tmp_path, cut_fine):
+    (tmp_path / "t.csv").write_text("voter,instance,alternative\nann,q1,a|b\nann,q1,c\n")
+    packed = pack_files([tmp_path / "t.csv"], tmp_path / "ticks", format="ticks")
+    assert packed.ballot("ann", "q1") == {"a|b", "c"}
+    (tmp_path / "c.csv").write_text('worker,task,label\nann,q1,"[""a"", ""b""]"\n')
+    packed = pack_files([tmp_path / "c.csv"], tmp_path / "lists", format="crowd-kit")
+    assert packed.ballot("ann", "q1") == {"a", "b"}
+
+
 def test_zipped_text_and_other_exports(tmp_path):
     (tmp_path / "b.csv.gz").write_bytes(gzip.compress(SMALL.encode()))
     assert pack_files([tmp_path / "b.csv.gz"], tmp_path / "zipped").n_ballots == 3
