@@ -24,6 +24,7 @@ WORTH_TELLING = 1.0
 
 def measured(method: Method, crowd: Crowd) -> dict[str, Any]:
     """Everything that is told about one method on one crowd."""
+    before = yardstick()
     begin = time.perf_counter()
     with method.build(crowd) as built:
         building = time.perf_counter() - begin
@@ -36,6 +37,7 @@ def measured(method: Method, crowd: Crowd) -> dict[str, Any]:
             computing.append(time.process_time() - began)
             if seconds[-1] > WORTH_TELLING:
                 print(f"  fit {len(seconds)}: {seconds[-1]:.3g} s", file=sys.stderr)
+        after = yardstick()
         peak = {"peak": peak_memory(), "workers": worker_peaks() if method.workers else []}
         begin = time.perf_counter()
         sets = [Sets(np.asarray(one.start), narrowed(one.members)) for one in method.sets(fitted)]
@@ -45,6 +47,7 @@ def measured(method: Method, crowd: Crowd) -> dict[str, Any]:
         "building": building,
         "fits": seconds,
         "computing": computing,
+        "yardstick": (before + after) / 2,
         "reading": reading,
         **peak,
         "exact": share_exact(crowd, iter(sets)),
@@ -53,11 +56,25 @@ def measured(method: Method, crowd: Crowd) -> dict[str, Any]:
     }
 
 
+def yardstick() -> float:
+    """Seconds of a fixed job, the fastest of five: how fast the machine is just now."""
+    numbers = np.random.default_rng(0).random(200_000)
+
+    def once() -> float:
+        begin = time.perf_counter()
+        np.sort(numbers)
+        np.exp(numbers).sum()
+        sum(range(200_000))
+        return time.perf_counter() - begin
+
+    return min(once() for _ in range(5))
+
+
 def further_fits(seconds: list[float]) -> int:
     """How many fits follow the first, which may load compiled code: fewer where they are slow."""
     if not seconds:
         return 1
-    if seconds[0] > 120:
+    if seconds[0] > 60:
         return 0
     return 2 if min(seconds) > 5 else 7 if min(seconds) > 0.5 else 15
 

@@ -25,6 +25,7 @@ class Fits(NamedTuple):
     exact: float
     fingerprint: str
     iterations: int | None
+    yardstick: float
 
 
 class Results:
@@ -51,6 +52,7 @@ class Results:
             exact=kept["exact"],
             fingerprint=kept["fingerprint"],
             iterations=kept["iterations"],
+            yardstick=kept["yardstick"],
         )
 
     def drawn(self, crowd: str) -> Any:

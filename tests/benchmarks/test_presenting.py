@@ -20,7 +20,7 @@ from benchmarks.store import Store, digest_of
 from benchmarks.tables import figures, seconds, table
 from benchmarks.targets import above, at_least_faster, below, crowd_lines, linear, more_exact, same, under_memory
 
-SOME = Fits(1.0, 1.0, 7, 2.0, 0.1, [0.5], 0.4, "ab", 10)
+SOME = Fits(1.0, 1.0, 7, 2.0, 0.1, [0.5], 0.4, "ab", 10, 0.01)
 
 
 class Told:
@@ -66,6 +66,10 @@ def test_a_ratio_is_met_from_its_target_on():
     assert at_least_faster(Told(amle=SOME, scipy=slow), "XL", "amle", "scipy", 15, "x").met is True
     assert at_least_faster(Told(amle=SOME, scipy=slow), "XL", "amle", "scipy", 15.1, "x").met is False
     assert at_least_faster(Told(amle=SOME), "XL", "amle", "scipy", 15, "x").met is None
+    on_a_slower_machine = slow._replace(yardstick=2 * SOME.yardstick)
+    line = at_least_faster(Told(amle=SOME, scipy=on_a_slower_machine), "XL", "amle", "scipy", 8, "x")
+    assert line.met is False, "half of the fifteen times are the machine's"
+    assert "/ 2.00 for the machine's speed" in line.measured
 
 
 def test_a_quick_wrong_answer_does_not_count():
