@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -13,6 +13,17 @@ from epivote.data.names import FloatArray, frozen, listing, suggestion
 from epivote.errors import RateError
 
 RateLike: TypeAlias = float | Mapping[str, float] | Sequence[float] | FloatArray
+
+
+class Logs(NamedTuple):
+    """Logarithms of p and 1 - p, of q and 1 - q, of t and 1 - t."""
+
+    hit: FloatArray
+    miss: FloatArray
+    false_alarm: FloatArray
+    rejection: FloatArray
+    present: FloatArray
+    absent: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,19 +50,44 @@ class Parameters:
             )
 
     @cached_property
+    def logs(self) -> Logs:
+        """Logarithms of all probabilities and of what they leave to 1."""
+        p, q, t = self.hit_rates, self.false_alarm_rates, self.priors
+        return Logs(np.log(p), np.log1p(-p), np.log(q), np.log1p(-q), np.log(t), np.log1p(-t))
+
+    @cached_property
     def weights(self) -> FloatArray:
         """What a tick of each voter adds to the log-odds, w_i; negative for a voter worse than chance."""
-        return log_odds(self.hit_rates) - log_odds(self.false_alarm_rates)
+        return (self.logs.hit - self.logs.miss) - (self.logs.false_alarm - self.logs.rejection)
 
     @cached_property
     def thresholds(self) -> FloatArray:
         """What a voter's mere presence takes from the log-odds of every alternative, ln((1 - q_i)/(1 - p_i))."""
-        return np.log1p(-self.false_alarm_rates) - np.log1p(-self.hit_rates)
+        return self.logs.rejection - self.logs.miss
 
     @cached_property
     def pushes(self) -> FloatArray:
         """Weight and threshold of every voter, side by side."""
         return np.stack([self.weights, self.thresholds], axis=1)
+
+    @cached_property
+    def largest_push(self) -> float:
+        """The most that any voter's weight and threshold together can move a margin by."""
+        return float(np.abs(self.pushes).sum(axis=1).max())
+
+    @cached_property
+    def factors(self) -> FloatArray:
+        """What a ballot of every voter multiplies the odds of an alternative by that it ticks, and of one it leaves.
+
+        Infinite or 0 where that is out of range.
+        """
+        with np.errstate(over="ignore", under="ignore"):
+            return np.exp(np.stack([self.weights - self.thresholds, -self.thresholds], axis=1))
+
+    @cached_property
+    def prior_log_odds(self) -> FloatArray:
+        """Log-odds of every prior."""
+        return self.logs.present - self.logs.absent
 
     def distance(self, other: Parameters) -> float:
         """Largest change of any parameter (the l-infinity norm)."""
@@ -91,8 +127,8 @@ def check_rates(rates: FloatArray, what: str) -> None:
     """Refuse a rate that is not finite or not strictly between 0 and 1, with its position and value."""
     if rates.ndim != 1:
         raise RateError(f"{what} must be a row of numbers, not an array of shape {rates.shape}")
-    bad = np.flatnonzero(~((rates > 0) & (rates < 1)))
-    if len(bad):
+    if not np.all((rates > 0) & (rates < 1)):
+        bad = np.flatnonzero(~((rates > 0) & (rates < 1)))
         raise RateError(
             f"{what}: number {bad[0] + 1} is {rates[bad[0]]:g}; it must lie strictly between 0 and 1 "
             "(for 'never' or 'always' write something like 0.0001 or 0.9999)"

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from epivote.data.estimate import Estimate
-from epivote.data.parameters import log_odds
 from epivote.estimate.task import Task
 from epivote.model.best_sets import best_sets
 from epivote.model.choose import choose
@@ -104,7 +103,7 @@ def explain(estimate: Estimate, instance: str) -> Explanation:
     sets = best_sets(margins, shard.lower, shard.upper, RUNNERS_UP + 1)
     answer = estimate.truths.listed(estimate.truths.instances[estimate.ballots.instance_index[str(instance)]])
     weights, thresholds = parameters.weights, parameters.thresholds
-    prior = dict(zip(ballots.alternatives, log_odds(parameters.priors).tolist(), strict=True))
+    prior = dict(zip(ballots.alternatives, parameters.prior_log_odds.tolist(), strict=True))
     cast = {ballots.voters[i]: int(i) for i in ballots.ballot_voter}
     threshold = math.fsum(float(thresholds[i]) for i in cast.values())
     accounts = []

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from operator import mul
 from typing import Protocol
 
 import numpy as np
@@ -69,14 +70,15 @@ class PlainCounter:
         self._later.reverse()
 
     def _before(self, after: list[float], odds: float) -> list[float]:
-        last = after[-1] * (1 + odds) if self._absorbing else after[-1]
-        return [*(without + odds * with_ for without, with_ in pairwise(after)), last]
+        before = [without + odds * with_ for without, with_ in pairwise(after)]
+        before.append(after[-1] * (1 + odds) if self._absorbing else after[-1])
+        return before
 
     def pull(self, j: int) -> float:
         """See `Counter`."""
         later, counter = self._later[j + 1], self._counter
-        without = math.fsum(map(float.__mul__, counter, later))
-        with_ = math.fsum(map(float.__mul__, counter, later[1:]))
+        without = sum(map(mul, counter, later))
+        with_ = sum(map(mul, counter, later[1:]))
         if self._absorbing:
             with_ += counter[-1] * later[-1]
         if with_ == 0:
@@ -86,7 +88,6 @@ class PlainCounter:
     def advance(self, theta: float) -> None:
         """See `Counter`."""
         odds, counter = math.exp(theta), self._counter
-        after = [counter[0], *(here + odds * below for below, here in pairwise(counter))]
-        if self._absorbing:
-            after[-1] += odds * counter[-1]
-        self._counter = after
+        last = odds * counter[-1] if self._absorbing else 0.0
+        counter[1:] = [here + odds * below for below, here in pairwise(counter)]
+        counter[-1] += last

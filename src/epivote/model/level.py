@@ -105,7 +105,7 @@ def _sums_of_products(odds: list[float], group: Group) -> tuple[FloatArray, Floa
     """Every allowed size, and the logarithm of the sum over all sets of that size of the product of their odds."""
     sums = [1.0] + [0.0] * group.upper
     for each in odds:
-        sums = [1.0, *(here + each * below for below, here in pairwise(sums))]
+        sums[1:] = [here + each * below for below, here in pairwise(sums)]
     allowed = range(group.lower, group.upper + 1)
     weights = [math.log(sums[size]) if sums[size] > 0 else -math.inf for size in allowed]
     return np.array(allowed, float), np.array(weights)

@@ -1,7 +1,5 @@
 """The objectives: the joint likelihood of ballots and sets, and the marginal one of ballots alone."""
 
-import numpy as np
-
 from epivote.data.names import FloatArray
 from epivote.data.parameters import Parameters
 from epivote.model.sizes import log_size_mass
@@ -14,10 +12,11 @@ def log_likelihood_of(statistics: Statistics, parameters: Parameters) -> float:
     It needs only the sums: for every voter a binomial in p and one in q, for every alternative one in t, and for every
     group of instances the mass of its size bounds.
     """
+    logs = parameters.logs
     return (
-        _binomial(statistics.hits, statistics.winners_seen, parameters.hit_rates)
-        + _binomial(statistics.false_alarms, statistics.losers_seen, parameters.false_alarm_rates)
-        + _binomial(statistics.occurrences, statistics.offered, parameters.priors)
+        _binomial(statistics.hits, statistics.winners_seen, logs.hit, logs.miss)
+        + _binomial(statistics.false_alarms, statistics.losers_seen, logs.false_alarm, logs.rejection)
+        + _binomial(statistics.occurrences, statistics.offered, logs.present, logs.absent)
         - _log_size_masses(statistics, parameters)
     )
 
@@ -30,10 +29,11 @@ def marginal_log_likelihood_of(statistics: Statistics, log_partition: float, par
     """
     ticks = statistics.hits + statistics.false_alarms
     seen = statistics.winners_seen + statistics.losers_seen
+    logs = parameters.logs
     return (
         log_partition
-        + _binomial(ticks, seen, parameters.false_alarm_rates)
-        + float(statistics.offered @ np.log1p(-parameters.priors))
+        + _binomial(ticks, seen, logs.false_alarm, logs.rejection)
+        + float(statistics.offered @ logs.absent)
         - _log_size_masses(statistics, parameters)
     )
 
@@ -45,5 +45,5 @@ def _log_size_masses(statistics: Statistics, parameters: Parameters) -> float:
     )
 
 
-def _binomial(successes: FloatArray, trials: FloatArray, rates: FloatArray) -> float:
-    return float(successes @ np.log(rates) + (trials - successes) @ np.log1p(-rates))
+def _binomial(successes: FloatArray, trials: FloatArray, log_rates: FloatArray, log_rest: FloatArray) -> float:
+    return float(successes @ log_rates + (trials - successes) @ log_rest)

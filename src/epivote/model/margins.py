@@ -1,13 +1,13 @@
 """Log-odds that an alternative is right, given one instance's ballots (Definitions 1 and 2)."""
 
 from epivote.data.names import FloatArray, sums
-from epivote.data.parameters import Parameters, log_odds
+from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
 
 
 def scores(shard: Shard, parameters: Parameters) -> FloatArray:
     """Weighted approval scores app_w of all cells: log-odds of the prior plus the weights of those who ticked."""
-    prior = log_odds(parameters.priors)
+    prior = parameters.prior_log_odds
     ticks = sums(shard.approval_cell, parameters.weights[shard.approval_voter], len(shard.instances) * shard.width)
     return ticks.reshape(shard.shape) + (prior if shard.offered is None else prior[shard.offered])
 

@@ -156,12 +156,14 @@ def _sweep(
 
     A belief is one more group, of instances without bounds.
     """
-    believed = [sum(belief)] if any(belief) else []
-    counts = [*groups.values(), *believed]
+    believed = any(belief)
+    counts = [*groups.values(), sum(belief)] if believed else list(groups.values())
     counters = [counter_of(theta, group.lower, group.upper, limits.reach) for group in groups]
     new, right = theta.tolist(), occurrences.tolist()
     for j in range(len(theta)):
-        pulls = [*(counter.pull(j) for counter in counters), *(0.0 for _ in believed)]
+        pulls = [counter.pull(j) for counter in counters]
+        if believed:
+            pulls.append(0.0)
         new[j] = _coordinate(right[j] + belief.present, counts, pulls, new[j], *limits.of(j))
         limits.moved(new[j])
         for counter in counters:
@@ -173,19 +175,20 @@ def _coordinate(
     occurrences: float, counts: Sequence[float], pulls: Sequence[float], previous: float, low: float, high: float
 ) -> float:
     """Theta with sum_g count_g P_g(j in set) = occurrences, where P_g = sigmoid(theta + pull_g)."""
-    occurrences -= sum(count for count, pull in zip(counts, pulls, strict=True) if pull == math.inf)
-    undecided = [(count, pull) for count, pull in zip(counts, pulls, strict=True) if math.isfinite(pull)]
-    total = sum(count for count, _ in undecided)
-    if total == 0:
-        return previous
+    if math.inf in pulls or -math.inf in pulls:  # forced in, or out: nothing to decide there
+        occurrences -= sum(count for count, pull in zip(counts, pulls, strict=True) if pull == math.inf)
+        undecided = [(count, pull) for count, pull in zip(counts, pulls, strict=True) if math.isfinite(pull)]
+        if not undecided:
+            return previous
+        counts, pulls = zip(*undecided, strict=True)
+    total = sum(counts)
     if occurrences <= 0 or occurrences >= total:
         return low if occurrences <= 0 else high
-    if len(undecided) == 1:
-        return min(max(math.log(occurrences / (total - occurrences)) - undecided[0][1], low), high)
-    (count, pull), (other_count, other_pull) = undecided[:2]
-    if len(undecided) == 2 and abs(pull - other_pull) < 30:
-        return min(max(_of_two(occurrences, count, other_count, pull, other_pull), low), high)
-    weights, pushes = np.array(undecided).T
+    if len(counts) == 1:
+        return min(max(math.log(occurrences / (total - occurrences)) - pulls[0], low), high)
+    if len(counts) == 2 and abs(pulls[0] - pulls[1]) < 30:
+        return min(max(_of_two(occurrences, *counts, *pulls), low), high)
+    weights, pushes = np.array(counts), np.array(pulls)
 
     def expected(theta: float) -> tuple[float, float]:
         inside = from_log_odds(theta + pushes)

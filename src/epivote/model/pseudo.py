@@ -47,13 +47,13 @@ class PseudoCounts:
 
     def log_density(self, parameters: Parameters) -> float:
         """What the belief adds to the objective."""
-        p, q, t = parameters.hit_rates, parameters.false_alarm_rates, parameters.priors
+        logs = parameters.logs
         return float(
-            self.hits @ np.log(p)
-            + self.misses @ np.log1p(-p)
-            + self.false_alarms @ np.log(q)
-            + self.rejections @ np.log1p(-q)
-            + np.sum(self.prior_in * np.log(t) + self.prior_out * np.log1p(-t))
+            self.hits @ logs.hit
+            + self.misses @ logs.miss
+            + self.false_alarms @ logs.false_alarm
+            + self.rejections @ logs.rejection
+            + np.sum(self.prior_in * logs.present + self.prior_out * logs.absent)
         )
 
 

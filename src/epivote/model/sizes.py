@@ -82,7 +82,8 @@ def _log_mass_of_few(priors: list[float], lower: int, upper: int) -> float:
     worth = [1.0 if size >= lower else 0.0 for size in range((lower if absorbing else upper) + 1)]
     for prior in priors:
         last = worth[-1] if absorbing else (1 - prior) * worth[-1]
-        worth = [*((1 - prior) * without + prior * with_ for without, with_ in pairwise(worth)), last]
+        worth = [(1 - prior) * without + prior * with_ for without, with_ in pairwise(worth)]
+        worth.append(last)
     return math.log(worth[0]) if worth[0] > 0 else -math.inf
 
 
