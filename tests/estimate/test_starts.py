@@ -133,9 +133,11 @@ def test_large_sparse_crowds_start_from_pairs(monkeypatch):
     np.testing.assert_allclose(starts.total_distances(ballots), expected, rtol=1e-12)
 
 
-def test_pairs_met_are_the_same_counted_by_compiled_loops_and_by_sorting():
+def test_distances_of_pairs_are_the_same_to_the_last_bit_by_compiled_loops_and_by_sorting():
     ballots = simulate(
         instances=60, voters=9, alternatives=6, bounds=(1, 2), ballots_per_instance=4, spammers=0.3, seed=2
     ).ballots
+    cast = {**dict(ballots.items()), ("met only", "both empty"): (), ("by her", "both empty"): ()}
+    ballots = Ballots.from_mapping(cast, alternatives=ballots.alternatives)
     for compiled, by_sorting in zip(starts._met_compiled(ballots), starts._met_sorted(ballots), strict=True):
         np.testing.assert_array_equal(compiled, by_sorting)

@@ -11,7 +11,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import ArrayLike
 
-from epivote.data.names import IntArray, frozen, row_ranges, suggestion
+from epivote.data.names import BoolArray, IntArray, frozen, row_ranges, suggestion
 from epivote.errors import BallotError
 
 if TYPE_CHECKING:
@@ -284,6 +284,9 @@ class Ballots:
             keep_voter[[self._voter_number(name) for name in voters]] = True
         if instances is not None:
             rows = np.array(sorted({self._instance_number(name) for name in instances}), np.int64)
+        return self._part(keep_voter, rows)
+
+    def _part(self, keep_voter: BoolArray, rows: IntArray) -> Ballots:
         in_rows = row_ranges(self.ballot_start, rows)
         kept = keep_voter[self.ballot_voter[in_rows]]
         chosen = in_rows[kept]
@@ -308,9 +311,10 @@ class Ballots:
         """About every `step`-th instance, chosen by name so that no order matters, and those named in `also`."""
         if step <= 1:
             return self
-        wanted = {self.instances[z] for z in np.flatnonzero(self.instance_keys % step == 0)}
-        wanted |= {name for name in also if name in self.instance_index}
-        return self.select(instances=wanted or self.instances[:1])
+        wanted = self.instance_keys % step == 0
+        wanted[[self.instance_index[name] for name in also if name in self.instance_index]] = True
+        rows = np.flatnonzero(wanted) if wanted.any() else np.zeros(1, np.int64)
+        return self._part(np.ones(self.n_voters, bool), rows)
 
     def __eq__(self, other: object) -> bool:
         """Same names in the same order, same ballots, same menus."""

@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 
 from epivote.data.bounds import SizeBounds
 from epivote.data.packed import PackedBallots, PackedBlock
-from epivote.data.shards import make_shards
+from epivote.data.shards import CELLS_PER_SHARD, make_shards
 from epivote.engines.gold import known_rows, nothing_known
 from epivote.engines.local import LocalEngine
 from epivote.engines.memory import make_pass
 from epivote.model.passes import Pass, worth_compiling
 
 Gold = Mapping[str, frozenset[str]]
-BYTES_PER_BALLOT = 16
-BYTES_PER_INSTANCE = 8
+BYTES_PER_BALLOT = 12
+BYTES_PER_INSTANCE = 24
+BYTES_PER_VOTER = 16
 
 
 def disk_engine(packed: PackedBallots, bounds: SizeBounds, gold: Sequence[Gold]) -> LocalEngine:
@@ -23,7 +24,9 @@ def disk_engine(packed: PackedBallots, bounds: SizeBounds, gold: Sequence[Gold])
     room = packed.kept_bytes
     sources = []
     for block, known in zip(packed.blocks, gold, strict=True):
+        n_shards = 1 + block.n_instances * packed.n_alternatives // CELLS_PER_SHARD
         room -= block.n_ballots * BYTES_PER_BALLOT + block.n_instances * BYTES_PER_INSTANCE
+        room -= n_shards * packed.n_voters * BYTES_PER_VOTER
         sources.append(BlockSource(block, bounds, known, compiled=compiled, kept=room >= 0))
     return LocalEngine(sources, packed.n_voters, packed.n_alternatives, parallel=compiled)
 

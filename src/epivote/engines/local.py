@@ -65,7 +65,20 @@ class LocalEngine:
 
     def _each(self, work: Callable[[Sequence[Source]], T]) -> list[T]:
         groups = [self.sources[number::GROUPS] for number in range(min(GROUPS, len(self.sources)))]
-        return list(_pool(threads()).map(work, groups)) if self.parallel else [work(group) for group in groups]
+        found: dict[int, T] = {}
+        waiting = iter(enumerate(groups))
+
+        def help_out() -> None:
+            for number, group in waiting:
+                found[number] = work(group)
+
+        helpers = min(threads(), len(groups)) - 1 if self.parallel else 0
+        helping = [_pool(threads()).submit(help_out) for _ in range(helpers)]
+        help_out()
+        for helper in helping:
+            if not helper.cancel():  # it has begun
+                helper.result()
+        return [found[number] for number in range(len(groups))]
 
 
 @cache

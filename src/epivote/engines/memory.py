@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property, partial
 
 from epivote.data.shards import Shard
-from epivote.engines.local import LocalEngine, Source
+from epivote.engines.local import LocalEngine
 from epivote.model.passes import ArrayPass, CompiledPass, Known, Pass, worth_compiling
 
 
@@ -14,7 +15,7 @@ def memory_engine(
 ) -> LocalEngine:
     """An engine over these shards; compiled loops leave the interpreter alone, so only they run side by side."""
     compiled = worth_compiling(n_approvals)
-    sources = [_held(make_pass(shard, given, compiled=compiled)) for shard, given in zip(shards, known, strict=True)]
+    sources = [_Held(shard, given, compiled=compiled) for shard, given in zip(shards, known, strict=True)]
     return LocalEngine(sources, n_voters, n_alternatives, parallel=compiled)
 
 
@@ -23,6 +24,15 @@ def make_pass(shard: Shard, known: Known | None, *, compiled: bool) -> Pass:
     return CompiledPass(shard, known) if compiled else ArrayPass(shard, known)
 
 
-def _held(one: Pass) -> Source:
-    passes = (one,)
-    return lambda: passes
+class _Held:
+    """The pass over one shard, made when first asked for: by the thread that will work on it."""
+
+    def __init__(self, shard: Shard, known: Known | None, *, compiled: bool) -> None:
+        self._make = partial(make_pass, shard, known, compiled=compiled)
+
+    def __call__(self) -> Sequence[Pass]:
+        return self._passes
+
+    @cached_property
+    def _passes(self) -> Sequence[Pass]:
+        return (self._make(),)

@@ -120,9 +120,13 @@ class AMLE(RatedEstimator):
         sample, gold = sampled(task.ballots, task.gold)
         if sample is not task.ballots:
             few = Task(sample, task.bounds, gold)
-            quick = AMLE(self.bounds, priors=self.priors, floor=self.floor, max_iterations=QUICK)
-            upright, mirrored = (quick._alternate(few, start, kind, known) for start in (best.parameters, turned))
-            if mirrored.log_likelihoods[-1] <= upright.log_likelihoods[-1] + CLEARLY:
+
+            def reached(start: Parameters, iterations: int) -> float:
+                quick = AMLE(self.bounds, priors=self.priors, floor=self.floor, max_iterations=iterations)
+                return quick._alternate(few, start, kind, known).log_likelihoods[-1]
+
+            mirrored = reached(turned, QUICK)
+            if any(mirrored <= reached(best.parameters, iterations) + CLEARLY for iterations in (1, QUICK)):
                 return best
         found = self._alternate(task, turned, kind, known)
         return found if found.log_likelihoods[-1] > best.log_likelihoods[-1] + CLEARLY else best

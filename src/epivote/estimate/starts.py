@@ -9,7 +9,7 @@ import numpy as np
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
 from epivote.data.lists import Lists
-from epivote.data.names import FloatArray, IntArray, sums
+from epivote.data.names import FloatArray, sums
 from epivote.data.packed import PackedBallots
 from epivote.model.passes import worth_compiling
 
@@ -99,39 +99,35 @@ def _by_pairs(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
     """Distances added up, and numbers of voters met, from all pairs of ballots on the same instance."""
     n = ballots.n_voters
     compiled = n * n <= DENSE_PAIRS and worth_compiling(ballots.n_approvals)
-    key, both, either = _met_compiled(ballots) if compiled else _met_sorted(ballots)
-    distance = 1 - np.divide(both, either, out=np.ones(len(key)), where=either > 0)
-    ends = np.concatenate(np.divmod(key, n))
-    total = sums(ends, np.concatenate([distance, distance]), n)
-    return total, np.bincount(ends, minlength=n).astype(float)
+    total, met = _met_compiled(ballots) if compiled else _met_sorted(ballots)
+    return total.sum(axis=0), met.sum(axis=0)
 
 
-def _met_compiled(ballots: Ballots) -> tuple[IntArray, IntArray, IntArray]:
-    """Pairs of voters that met, as ascending numbers, with the ticks they share and those of either."""
-    from epivote.model.kernels import masks_of, pairs_met
+def _met_compiled(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
+    """Distances and numbers of voters met, as the first and as the second of each pair."""
+    from epivote.model.kernels import distances_met, masks_of
 
-    n = ballots.n_voters
-    met, both, either = (np.zeros((n, n), np.int32) for _ in range(3))
     masks = masks_of(ballots.approval_start, ballots.approved)
-    pairs_met(ballots.ballot_start, ballots.ballot_voter, masks, met, both, either)
-    key = np.flatnonzero(met)
-    return key, both.ravel()[key], either.ravel()[key]
+    found: tuple[FloatArray, FloatArray] = distances_met(
+        ballots.ballot_start, ballots.ballot_voter, masks, ballots.n_voters
+    )
+    return found
 
 
-def _met_sorted(ballots: Ballots) -> tuple[IntArray, IntArray, IntArray]:
+def _met_sorted(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
     """The same by sorting, for any number of voters.
 
     A pair of ballots is one number: the two voters, then the ticks they share, then those of either, so that sorting
     brings the pairs of the same two voters together.
     """
-    cast = ballots.cast
+    n, cast = ballots.n_voters, ballots.cast
     masks = Lists(ballots.approval_start, ballots.approved).masks()
     found = []
     for count in np.unique(cast):
         one, other = np.triu_indices(count, 1)
         first = ballots.ballot_start[:-1][cast == count][:, None]
         a, b = (first + one).ravel(), (first + other).ravel()
-        key = ballots.ballot_voter[a].astype(np.int64) * ballots.n_voters + ballots.ballot_voter[b]
+        key = ballots.ballot_voter[a].astype(np.int64) * n + ballots.ballot_voter[b]
         shared = np.bitwise_count(masks[a] & masks[b]).astype(np.int64)
         found.append((key << 2 * TICK_BITS) | (shared << TICK_BITS) | np.bitwise_count(masks[a] | masks[b]))
     pairs = np.sort(np.concatenate(found))
@@ -139,7 +135,12 @@ def _met_sorted(ballots: Ballots) -> tuple[IntArray, IntArray, IntArray]:
     begin = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]])) if len(key) else np.zeros(0, np.int64)
     mask = (1 << TICK_BITS) - 1
     both, either = (np.add.reduceat(ticks, begin) for ticks in ((pairs >> TICK_BITS) & mask, pairs & mask))
-    return key[begin], both, either
+    distance = 1 - np.divide(both, either, out=np.ones(len(begin)), where=either > 0)
+    ends = np.divmod(key[begin], n)
+    return (
+        np.stack([sums(end, distance, n) for end in ends]),
+        np.stack([np.bincount(end, minlength=n).astype(float) for end in ends]),
+    )
 
 
 def _by_products(ballots: Ballots) -> tuple[FloatArray, FloatArray]:

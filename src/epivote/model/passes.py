@@ -13,7 +13,7 @@ import numpy as np
 
 from epivote.data.lists import Lists, Masks
 from epivote.data.names import BoolArray, FloatArray, IntArray
-from epivote.data.parameters import Parameters, log_odds
+from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
 from epivote.model.choose import choose
 from epivote.model.margins import margins
@@ -71,13 +71,40 @@ class ArrayPass:
         return log_partition
 
 
+class Chosen(NamedTuple):
+    """What a compiled pass chose at these parameters: how far every row's margins may still move before its set could
+    change, the sets as bits, and what was counted.
+    """
+
+    parameters: Parameters | None
+    room: FloatArray
+    insides: IntArray
+    counted: Sums
+
+    @classmethod
+    def nothing(cls, rows: int, counted: Sums) -> Chosen:
+        """No set is chosen yet."""
+        return cls(None, np.zeros(rows), np.zeros(rows, np.uint64), counted)
+
+    def moved(self, parameters: Parameters) -> tuple[FloatArray, float]:
+        """The voters' pushes until now, and the most that priors have moved since."""
+        if self.parameters is None:
+            return parameters.pushes[:0], 0.0
+        moves = parameters.prior_log_odds - self.parameters.prior_log_odds
+        return self.parameters.pushes, float(np.abs(moves).max())
+
+
 class CompiledPass:
-    """The same as compiled loops over one row after the other."""
+    """The same as compiled loops over one row after the other.
+
+    From one hard pass to the next most sets stay, the more so the nearer the end. Rows of up to 64 alternatives are
+    chosen anew only where voters and priors have moved far enough since, and counted anew only where the set changed.
+    """
 
     def __init__(self, shard: Shard, known: Known | None) -> None:
         self.shard = shard
-        short = shard.width <= WIDEST_MASK
-        lists = Lists(np.zeros(0, np.int64), np.zeros(0, np.uint8)) if short else shard.ticks.lists()
+        self.short = shard.width <= WIDEST_MASK
+        lists = Lists(np.zeros(0, np.int64), np.zeros(0, np.uint8)) if self.short else shard.ticks.lists()
         self.fixed, self.given = np.zeros(0, bool), np.zeros((0, shard.width), bool)
         if known is not None:
             self.fixed, self.given = np.zeros(shard.shape[0], bool), np.zeros(shard.shape, bool)
@@ -86,27 +113,52 @@ class CompiledPass:
         self.ballots = (
             shard.ballot_start,
             shard.ballot_voter,
-            _masks(shard) if short else np.zeros(0, np.uint64),
+            _masks(shard) if self.short else np.zeros(0, np.uint64),
             lists.start,
             lists.values,
             np.zeros((0, 0), np.int64) if shard.offered is None else shard.offered,
         )
+        self._chosen: Chosen | None = None
 
     def sets(self, parameters: Parameters) -> BoolArray:
         """See `Pass`."""
-        sets = np.empty(self.shard.shape, bool)
-        self._hard(parameters, sets, Sums.none(len(parameters.hit_rates), len(parameters.priors)))
+        sets, counted = np.empty(self.shard.shape, bool), Sums.none(len(parameters.hit_rates), len(parameters.priors))
+        if self.short:
+            from epivote.model.kernels import sets_of
+
+            sets_of(self._changed(self._nothing(counted), parameters).insides, sets)
+        else:
+            self._hard(parameters, sets, counted)
         return sets
 
     def hard(self, parameters: Parameters, counted: Sums) -> None:
         """See `Pass`."""
-        self._hard(parameters, np.empty((0, self.shard.width), bool), counted)
+        if not self.short:
+            self._hard(parameters, np.empty((0, self.shard.width), bool), counted)
+        elif len(counted.voters) > len(self.shard.ballot_voter):  # what is kept would be larger than the ballots
+            self._changed(self._nothing(counted), parameters)
+        else:
+            before, self._chosen = self._chosen, None  # taken meanwhile, so that two threads never change it both
+            chosen = self._changed(before or self._nothing(counted.like()), parameters)
+            counted.include(chosen.counted)
+            self._chosen = chosen
 
     def soft(self, parameters: Parameters, counted: Sums) -> float:
         """See `Pass`."""
-        from epivote.model.kernels import soft_pass
+        from epivote.model.soft_kernels import soft_pass
 
-        return float(soft_pass(*self._arguments(parameters), *counted))
+        return float(soft_pass(*self._arguments(parameters), parameters.largest_push, parameters.factors, *counted))
+
+    def _changed(self, before: Chosen, parameters: Parameters) -> Chosen:
+        """What is chosen at these parameters, as a change of what was chosen before."""
+        from epivote.model.kernels import hard_change
+
+        state = *before.moved(parameters), before.room, before.insides, *before.counted
+        hard_change(*self._arguments(parameters), parameters.largest_push, *state)
+        return before._replace(parameters=parameters)
+
+    def _nothing(self, counted: Sums) -> Chosen:
+        return Chosen.nothing(self.shard.shape[0], counted)
 
     def _hard(self, parameters: Parameters, sets: BoolArray, counted: Sums) -> None:
         from epivote.model.kernels import hard_pass
@@ -115,7 +167,7 @@ class CompiledPass:
 
     def _arguments(self, parameters: Parameters) -> tuple[Any, ...]:
         bounds = self.shard.lower, self.shard.upper
-        return (*self.ballots, log_odds(parameters.priors), parameters.pushes, *bounds, self.fixed, self.given)
+        return (*self.ballots, parameters.prior_log_odds, parameters.pushes, *bounds, self.fixed, self.given)
 
 
 def _masks(shard: Shard) -> IntArray:

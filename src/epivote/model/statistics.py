@@ -63,6 +63,10 @@ class Sums(NamedTuple):
         """Nothing counted yet."""
         return cls(np.zeros((n_voters, 2)), np.zeros(n_alternatives))
 
+    def like(self) -> Sums:
+        """Sums of the same sizes with nothing counted."""
+        return Sums.none(len(self.voters), len(self.occurrences))
+
     def together(self, other: Sums) -> Sums:
         """Both, counted in these."""
         self.include(other)

@@ -1,0 +1,207 @@
+"""The soft pass over a shard as compiled loops: odds, probabilities, counts.
+
+It does what `passes.py` does with arrays, up to rounding. A block of rows is weighed in lockstep: the inner loops run
+over the rows of the block, which the compiler turns into vector instructions.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from epivote.model.kernels import ONE, compiled, inlined, margins_of
+
+PLAIN_RANGE = 300.0
+LARGEST = 1e130
+MOST_LANES = 160
+NUMBERS_PER_BLOCK = 1 << 16
+
+reordering: Any = njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+"""For sums that need not agree to the last bit."""
+
+
+@reordering
+def soft_pass(
+    ballot_start, ballot_voter, masks, tick_start, tick_column, offered, log_priors, rates, lower, upper, fixed, given,
+    largest, odds_of_voter, voters, occurrences,
+):  # fmt: skip
+    """Weigh every row's cells, those of `fixed` rows by their sets, count, and add up all log-partitions."""
+    rows = len(ballot_start) - 1
+    width = offered.shape[1] if len(offered) else len(log_priors)
+    top = lower if upper >= width else upper
+    lanes = max(1, min(MOST_LANES, NUMBERS_PER_BLOCK // ((width + 1) * (top + 1))))
+    odds, inclusion, later = np.ones((width, lanes)), np.empty((width, lanes)), np.empty((width + 1, top + 1, lanes))
+    counter, everything = np.empty((top + 1, lanes)), np.empty(lanes)
+    prior, one = log_priors[:width].copy(), np.empty(width)
+    prior_odds, plain = np.exp(log_priors), np.empty(lanes, np.bool_)
+    total, product = 0.0, 1.0
+    for first in range(0, rows, lanes):
+        count = min(lanes, rows - first)
+        for lane in range(count):
+            row = first + lane
+            if len(offered):
+                for c in range(width):
+                    one[c] = prior_odds[offered[row, c]]
+            else:
+                one[:] = prior_odds
+            plain[lane] = not (len(fixed) and fixed[row]) and in_range(row, ballot_start, ballot_voter, rates, largest)
+            if plain[lane]:
+                odds_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, odds_of_voter, one)
+                for c in range(width):
+                    odds[c, lane] = one[c]
+        weigh_odds(odds, lower, upper, later, counter, everything, inclusion)
+        for lane in range(count):
+            row = first + lane
+            partition = later[0, 0, lane]
+            if plain[lane] and everything[lane] < LARGEST and partition > 1.0 / LARGEST:
+                product *= partition
+                if not 1.0 / LARGEST < product < LARGEST:
+                    total += math.log(product)
+                    product = 1.0
+                continue
+            if len(offered):
+                for c in range(width):
+                    prior[c] = log_priors[offered[row, c]]
+            margins_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, prior, rates, one)
+            if len(fixed) and fixed[row]:
+                for c in range(width):
+                    inclusion[c, lane] = given[row, c]
+                    total += one[c] * given[row, c]
+            else:
+                total += weigh_margins(one, lower, upper, later[:, :, lane], counter[:, lane], inclusion[:, lane])
+        for lane in range(count):
+            row = first + lane
+            for c in range(width):
+                one[c] = inclusion[c, lane]
+            size = one.sum()
+            for b in range(ballot_start[row], ballot_start[row + 1]):
+                found = 0.0
+                if len(masks):
+                    mask = masks[b]
+                    for c in range(width):
+                        found += one[c] if (mask >> np.uint64(c)) & ONE else 0.0
+                else:
+                    for k in range(tick_start[b], tick_start[b + 1]):
+                        found += one[tick_column[k]]
+                voters[ballot_voter[b], 0] += found
+                voters[ballot_voter[b], 1] += size
+            if len(offered):
+                for c in range(width):
+                    occurrences[offered[row, c]] += one[c]
+        if not len(offered):
+            for c in range(width):
+                occurrences[c] += inclusion[c, :count].sum()
+    return total + math.log(product)
+
+
+@inlined
+def odds_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, odds_of_voter, odds):
+    """Multiply the prior odds of a row's cells by what its ballots say.
+
+    `odds_of_voter` holds what a ballot multiplies the odds of a cell by that it ticks, and of one that it leaves.
+    """
+    all_left = 1.0
+    for b in range(ballot_start[row], ballot_start[row + 1]):
+        ticked, left = odds_of_voter[ballot_voter[b], 0], odds_of_voter[ballot_voter[b], 1]
+        if len(masks):
+            mask = masks[b]
+            for c in range(len(odds)):
+                odds[c] *= ticked if (mask >> np.uint64(c)) & ONE else left
+        else:
+            all_left *= left
+            for k in range(tick_start[b], tick_start[b + 1]):
+                odds[tick_column[k]] *= ticked / left
+    if not len(masks):
+        for c in range(len(odds)):
+            odds[c] *= all_left
+
+
+@compiled
+def in_range(row, ballot_start, ballot_voter, rates, largest):
+    """Whether no product of the odds of a row's ballots can leave the range of numbers."""
+    first, end = ballot_start[row], ballot_start[row + 1]
+    if largest * (end - first) <= PLAIN_RANGE:
+        return True
+    spread = 0.0
+    for b in range(first, end):
+        spread += abs(rates[ballot_voter[b], 0]) + abs(rates[ballot_voter[b], 1])
+    return spread <= PLAIN_RANGE
+
+
+@reordering
+def weigh_odds(odds, lower, upper, later, counter, everything, inclusion):
+    """Probability of every cell to be right, for a block of rows, each in a lane of its own.
+
+    A size counter runs over the cells; it stops counting at `lower` where no upper bound binds. `later[0, 0]` is then
+    the sum over all allowed sets, and `everything` that over all sets; both must have stayed in a safe range.
+    """
+    width, lanes = odds.shape
+    absorbing = upper >= width
+    top = lower if absorbing else upper
+    everything[:] = 1.0
+    for s in range(top + 1):
+        later[width, s] = 1.0 if s >= lower else 0.0
+        counter[s] = 0.0 if s else 1.0
+    for c in range(width - 1, -1, -1):
+        odd = odds[c]
+        for s in range(top):
+            here, without, with_it = later[c, s], later[c + 1, s], later[c + 1, s + 1]
+            for lane in range(lanes):
+                here[lane] = without[lane] + odd[lane] * with_it[lane]
+        here, without = later[c, top], later[c + 1, top]
+        for lane in range(lanes):
+            everything[lane] *= 1.0 + odd[lane]
+            here[lane] = without[lane] * (1.0 + odd[lane]) if absorbing else without[lane]
+    share = 1.0 / later[0, 0]
+    for c in range(width):
+        odd, inside, full, with_it = odds[c], inclusion[c], counter[top], later[c + 1, top]
+        for lane in range(lanes):
+            inside[lane] = full[lane] * odd[lane] * with_it[lane] if absorbing else 0.0
+            full[lane] *= 1.0 + odd[lane] if absorbing else 1.0
+        for s in range(top - 1, -1, -1):
+            here, above, with_it = counter[s], counter[s + 1], later[c + 1, s + 1]
+            for lane in range(lanes):
+                part = here[lane] * odd[lane]
+                above[lane] += part
+                inside[lane] += part * with_it[lane]
+        for lane in range(lanes):
+            inside[lane] = min(inside[lane] * share[lane], 1.0)
+
+
+@compiled
+def weigh_margins(margins, lower, upper, later, counter, inclusion):
+    """The same in logarithms, for margins of hundreds; gives the logarithm of the sum."""
+    width = len(margins)
+    absorbing = upper >= width
+    top = lower if absorbing else upper
+    for s in range(top + 1):
+        later[width, s] = 0.0 if s >= lower else -np.inf
+    for c in range(width - 1, -1, -1):
+        for s in range(top):
+            later[c, s] = log_sum(later[c + 1, s], margins[c] + later[c + 1, s + 1])
+        later[c, top] = later[c + 1, top]
+        if absorbing:
+            later[c, top] = log_sum(later[c + 1, top], margins[c] + later[c + 1, top])
+    log_partition = later[0, 0]
+    counter[:] = -np.inf
+    counter[0] = 0.0
+    for c in range(width):
+        inside = counter[top] + later[c + 1, top] if absorbing else -np.inf
+        for s in range(top):
+            inside = log_sum(inside, counter[s] + later[c + 1, s + 1])
+        inclusion[c] = math.exp(min(inside + margins[c] - log_partition, 0.0))
+        if absorbing:
+            counter[top] = log_sum(counter[top], counter[top] + margins[c])
+        for s in range(top, 0, -1):
+            counter[s] = log_sum(counter[s], counter[s - 1] + margins[c])
+    return log_partition
+
+
+@compiled
+def log_sum(a, b):
+    """The logarithm of e^a + e^b."""
+    high, low = max(a, b), min(a, b)
+    return high if low == -np.inf else high + math.log1p(math.exp(low - high))
