@@ -35,7 +35,7 @@ class DaskEngine:
             BlockSource(block, bounds, known, compiled=compiled, kept=True)
             for block, known in zip(packed.blocks, gold, strict=True)
         ]
-        count = min(len(sources), max(GROUPS, 2 * self._threads()))
+        count = min(len(sources), self._threads() or GROUPS)  # a task costs milliseconds, however little it has to do
         groups = [sources[number::count] for number in range(count)]
         size = packed.n_voters, packed.n_alternatives
         self._held = [self.client.submit(_hold, group, *size, pure=False) for group in groups]
@@ -61,7 +61,8 @@ class DaskEngine:
 
         tasks = [self.client.submit(work, held, *given, pure=False) for held in self._held]
         try:
-            return [self._result(task) for task in tasks]
+            self._wait(tasks)
+            found: list[T] = self.client.gather(tasks)
         except KilledWorker as error:
             raise ClusterError(
                 "the cluster gave up: the workers that took a part of the ballots died one after the other, perhaps "
@@ -69,15 +70,19 @@ class DaskEngine:
             ) from error
         except (CancelledError, OSError) as error:
             raise ClusterError("the connection to the cluster was lost; resume when it is back") from error
-        finally:
+        except BaseException:
             self.client.cancel(tasks)
+            raise
+        return found
 
-    def _result(self, task: Any) -> Any:
-        """What a task gives; waits for lost workers to come back, but not for ever."""
+    def _wait(self, tasks: list[Any]) -> None:
+        """Until all are done; waits for lost workers to come back, but not for ever."""
+        from distributed import wait
+
         deserted: float | None = None
         while True:
             try:
-                return task.result(timeout=GLANCE)
+                wait(tasks, timeout=GLANCE)
             except TimeoutError:
                 now = time.monotonic()
                 deserted = None if self._threads() else deserted or now
@@ -85,6 +90,8 @@ class DaskEngine:
                     raise ClusterError(
                         f"the cluster has had no workers for {PATIENCE:.0f} seconds; start some and resume"
                     ) from None
+            else:
+                return
 
     def _threads(self) -> int:
         return sum(worker["nthreads"] for worker in self.client.scheduler_info(n_workers=-1)["workers"].values())
