@@ -46,7 +46,7 @@ def measured() -> dict[str, Any]:
     after = bandwidth()
     return {
         "seconds": found,
-        "bytes": bytes_touched(ballots),
+        "bytes": {method: bytes_touched(ballots, method) for method in METHODS},
         "approvals": ballots.n_approvals,
         "bandwidth": {name: max(before[name], after[name]) for name in before},
     }
@@ -57,10 +57,13 @@ def point(method: Literal["amle", "em"]) -> Point:
     return Point(CROWD.instances, CROWD.voters, CROWD.alternatives, CROWD.upper, CROWD.upper, method)
 
 
-def bytes_touched(ballots: Ballots) -> int:
-    """What an iteration has to read at least: a mask and a voter per ballot, and where each instance begins."""
-    mask, voter, begin = 8, ballots.ballot_voter.itemsize, ballots.ballot_start.itemsize
-    return ballots.n_ballots * (mask + voter) + ballots.n_instances * begin
+def bytes_touched(ballots: Ballots, method: str) -> int:
+    """What an iteration has to read at least: a voter per ballot, and where each instance begins; for soft passes also
+    a mask per ballot, which hard passes read only where a set is chosen anew, and for these how far each set is safe.
+    """
+    mask, voter, begin, safe = 8, ballots.ballot_voter.itemsize, ballots.ballot_start.itemsize, 8
+    per_ballot, per_instance = (voter + mask, begin) if method == "em" else (voter, begin + safe)
+    return ballots.n_ballots * per_ballot + ballots.n_instances * per_instance
 
 
 def bandwidth() -> dict[str, float]:
