@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 
@@ -49,3 +51,13 @@ def test_truths_read_like_a_dictionary():
     assert truths.sizes.tolist() == [2, 0]
     assert repr(truths) == "Truths(q1: {a, b}, q2: {})"
     assert truths == Truths.from_mapping({"q2": [], "q1": ["a", "b"]}, alternatives=["z", "b", "a"])
+
+
+def test_what_follows_from_rates_is_not_sent_along():
+    parameters = Parameters(np.full(1000, 0.7), np.full(1000, 0.2), np.full(5, 0.3))
+    small = len(pickle.dumps(parameters))
+    assert parameters.pushes.shape == parameters.factors.shape == (1000, 2)
+    assert len(pickle.dumps(parameters)) == small
+    again = pickle.loads(pickle.dumps(parameters))
+    assert again == parameters
+    np.testing.assert_array_equal(again.pushes, parameters.pushes)

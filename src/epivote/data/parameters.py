@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -48,6 +48,10 @@ class Parameters:
                 f"{len(self.hit_rates)} hit rates and {len(self.false_alarm_rates)} false-alarm rates were given; "
                 "every voter needs one of each"
             )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The rates alone: what follows from them is soon worked out again, and is several times as large to send."""
+        return {name: self.__dict__[name] for name in ("hit_rates", "false_alarm_rates", "priors")}
 
     @cached_property
     def logs(self) -> Logs:
