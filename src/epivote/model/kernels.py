@@ -16,6 +16,7 @@ CAUTION = 1e-8
 NONE, ONE = np.uint64(0), np.uint64(1)
 PLACE_BITS = 6
 LISTS_PER_CHUNK = 256
+FEW = 20
 LAST_PLACE = 63
 SMALLEST = np.iinfo(np.int64).min
 HALF, LOW, MET = np.uint64(32), np.uint64((1 << 32) - 1), np.uint64(1 << 63)
@@ -174,12 +175,18 @@ def choose_row(margins, lower, upper, chosen):
     for c in range(len(margins)):
         chosen[c] = margins[c] * TIE_SCALE >= -0.5
         size += chosen[c]
-    if not lower <= size <= upper:
-        size = lower if size < lower else upper
-        order = np.argsort(-np.rint(margins * TIE_SCALE), kind="mergesort")
-        chosen[:] = False
-        for k in range(size):
-            chosen[order[k]] = True
+    if lower <= size <= upper:
+        return
+    chosen[:] = False
+    rounded = np.rint(margins * TIE_SCALE)
+    size = lower if size < lower else upper
+    if size > FEW:
+        chosen[np.argsort(-rounded, kind="mergesort")[:size]] = True
+        return
+    for _ in range(size):
+        best = np.argmax(rounded)  # the first of equals
+        chosen[best] = True
+        rounded[best] = -np.inf
 
 
 @compiled
