@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import least_squares
 
 
 class Exponent(NamedTuple):
@@ -33,3 +34,23 @@ def fitted_exponent(sizes: Sequence[float], times: Sequence[float], *, at_least:
     free = len(x) - 2
     error = float(np.sqrt(rest @ rest / free / ((x - x.mean()) @ (x - x.mean())))) if free else float("nan")
     return Exponent(float(slope), error, float(np.exp(x.min())), float(np.exp(x.max())))
+
+
+def beyond_fixed_cost(sizes: Sequence[float], times: Sequence[float]) -> tuple[Exponent, float] | None:
+    """How the time grows beyond what it costs at any size, and that fixed cost; nothing from fewer than four sizes.
+
+    Least squares on logarithms of time = fixed + slope size^exponent.
+    """
+    if len(set(sizes)) < 4:
+        return None
+    size, time = np.array(sizes, float), np.array(times, float)
+    middle = float(np.exp(np.log(size).mean()))
+
+    def rest(guess: Any) -> Any:
+        fixed, scale, power = guess
+        return np.log(np.exp(fixed) + np.exp(scale) * (size / middle) ** power) - np.log(time)
+
+    best = least_squares(rest, [np.log(time.min() / 2), float(np.log(time).mean()), 1.0])
+    spread = np.linalg.pinv(best.jac.T @ best.jac) * (best.fun @ best.fun) / max(len(size) - 3, 1)
+    exponent = Exponent(float(best.x[2]), float(np.sqrt(spread[2, 2])), float(size.min()), float(size.max()))
+    return exponent, float(np.exp(best.x[0]))

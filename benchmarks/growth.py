@@ -88,5 +88,7 @@ def name_of(axis: Axis, point: Point) -> str:
 
 
 def measure(store: Store, axis: Axis, point: Point) -> Any:
-    """One point in a process of its own."""
-    return store.measured(name_of(axis, point), asdict(point), lambda: answer_of("iterations", point.to_json()))
+    """One point in a process of its own, on one thread: with more, small crowds would use fewer than large ones."""
+    return store.measured(
+        name_of(axis, point), asdict(point), lambda: answer_of("iterations", point.to_json(), EPIVOTE_THREADS="1")
+    )

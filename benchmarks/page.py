@@ -89,7 +89,8 @@ def lines(results: Results) -> list[Line]:
     found = list(crowd_lines(results))
     for method in METHODS:
         what = f"growth of an iteration of {IN_WORDS[method]} with approvals"
-        found.append(linear(results.exponent(AXES[0], method), what, APPROVALS[-1]))
+        growing = results.growing_part(AXES[0], method)
+        found.append(linear(growing and growing[0], f"{what}, beyond its fixed cost", APPROVALS[-1]))
     start, quiz = results.start(), results.quiz()
     cold = start[list(COLD)[-1]] / start["import numpy"] if start else None
     found.append(below(cold, 5, "quiz: import and one AMLE fit, cold", "under 5 times `import numpy`", "times"))
@@ -158,8 +159,8 @@ def growth_section(results: Results) -> str:
     """Seconds per iteration along every axis."""
     parts = [
         "## How an iteration grows\n",
-        "Seconds of one iteration: a fit of few iterations taken from one of more, so that set-up cancels. "
-        "An exponent of 1 is linear.\n",
+        "Seconds of one iteration on one thread: a fit of few iterations taken from one of more, so that set-up "
+        "cancels. An exponent of 1 is linear.\n",
     ]
     for axis in AXES:
         rows = [row for method in METHODS for row in growth_rows(results, axis, method)]
@@ -191,7 +192,12 @@ def exponents(results: Results, axis: Axis, method: str) -> list[str]:
     found = [results.exponent(axis, method)]  # type: ignore[arg-type]
     if axis.name == "approvals":
         found.append(results.exponent(axis, method, WELL_ABOVE_FIXED_COSTS))  # type: ignore[arg-type]
-    return [f"{IN_WORDS[method]}: exponent {exponent}" for exponent in found if exponent is not None]
+    told = [f"{IN_WORDS[method]}: exponent {exponent}" for exponent in found if exponent is not None]
+    growing = results.growing_part(axis, method) if axis.name == "approvals" else None  # type: ignore[arg-type]
+    if growing is not None:
+        exponent, fixed = growing
+        told.append(f"{IN_WORDS[method]}: beyond a fixed cost of {figures(fixed * 1e3)} ms, exponent {exponent}")
+    return told
 
 
 def roofline_section(results: Results) -> str:

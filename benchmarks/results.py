@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from benchmarks import comparison, roofline, start_up
 from benchmarks.crowds import CROWDS
-from benchmarks.exponents import Exponent, fitted_exponent
+from benchmarks.exponents import Exponent, beyond_fixed_cost, fitted_exponent
 from benchmarks.growth import Axis, name_of, points_of
 from benchmarks.store import Kept, Store
 
@@ -74,6 +74,11 @@ class Results:
         found = self.growth(axis, method)
         sizes, times = [size for size, _ in found], [result["seconds"] for _, result in found]
         return fitted_exponent(sizes, times, at_least=at_least)
+
+    def growing_part(self, axis: Axis, method: Literal["amle", "em"]) -> tuple[Exponent, float] | None:
+        """How time grows along an axis beyond a fixed cost, and that cost in seconds."""
+        found = self.growth(axis, method)
+        return beyond_fixed_cost([size for size, _ in found], [result["seconds"] for _, result in found])
 
     def roofline(self) -> Any:
         """Bytes and seconds."""

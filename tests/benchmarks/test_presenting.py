@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.crowds import Crowd, Sets, drawn, same_sets
-from benchmarks.exponents import fitted_exponent
+from benchmarks.exponents import beyond_fixed_cost, fitted_exponent
 from benchmarks.growth import AXES, name_of, points_of
 from benchmarks.iterations import Point
 from benchmarks.measure import fingerprint, further_fits
@@ -50,6 +50,15 @@ def test_fixed_costs_are_left_out_by_fitting_above_them():
     times = [size * 1e-9 + 1e-4 for size in sizes]
     assert fitted_exponent(sizes, times).value < 0.9
     assert fitted_exponent(sizes, times, at_least=1e6).value == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize("power", [0.9, 1.0, 1.2])
+def test_growth_beyond_a_fixed_cost_is_told_apart_from_it(power):
+    sizes = [1e5, 1e6, 1e7, 1e8]
+    exponent, fixed = beyond_fixed_cost(sizes, [0.4 + 1e-6 * size**power for size in sizes])
+    assert exponent.value == pytest.approx(power, abs=0.01)
+    assert fixed == pytest.approx(0.4, rel=0.05)
+    assert beyond_fixed_cost(sizes[:3], [1, 2, 3]) is None
 
 
 def test_one_point_has_no_exponent_and_two_have_no_error():
