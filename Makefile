@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 OUT := build/demo
 
-.PHONY: demo test test-slow lint format types bench bench-files reproduce methods docs clean
+.PHONY: demo quiz test test-slow lint format types bench bench-files bench-collect reproduce methods docs clean
 
 demo: .venv/.installed
 	@echo '$$ epivote aggregate examples/birds.csv --size 1..2 --out $(OUT)'
@@ -18,6 +18,10 @@ demo: .venv/.installed
 	@echo
 	@echo '$$ epivote report examples/birds.csv --size 1..2 --gold examples/birds-gold.csv -o $(OUT)/report.html'
 	@$(BIN)/epivote report examples/birds.csv --size 1..2 --gold examples/birds-gold.csv -o $(OUT)/report.html
+
+# make quiz BOTS=40: simulated participants fill it in; make quiz HOST=0.0.0.0: for phones in the same network
+quiz: .venv/.installed-quiz
+	$(BIN)/python -m examples.shapes.serve --bots $(or $(BOTS),0) --host $(or $(HOST),127.0.0.1) --port $(or $(PORT),8000)
 
 test: lint types .venv/.installed-dev
 	$(BIN)/pytest -q -n auto -m "not slow"
@@ -42,6 +46,9 @@ bench: .venv/.installed-bench
 bench-files: .venv/.installed-dev
 	$(BIN)/python -m benchmarks.files
 
+bench-collect: .venv/.installed-dev
+	$(BIN)/python -m benchmarks.collect
+
 reproduce: .venv/.installed-dev
 	$(BIN)/python -m experiments.reproduce
 
@@ -60,8 +67,12 @@ clean:
 	$(BIN)/pip install --quiet --editable .
 	@touch $@
 
+.venv/.installed-quiz: .venv/.installed
+	$(BIN)/pip install --quiet --editable '.[collect]' --group quiz
+	@touch $@
+
 .venv/.installed-dev: .venv/.installed
-	$(BIN)/pip install --quiet --group dev
+	$(BIN)/pip install --quiet --editable '.[collect]' --group dev
 	@touch $@
 
 # peerannot asks for a deep-learning framework that its Dawid-Skene never calls; where it cannot be had, the page says so

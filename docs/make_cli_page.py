@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from typer import Typer
+from typer.models import TyperInfo
 from typer.testing import CliRunner
 
 from epivote.cli import app
@@ -20,13 +22,20 @@ writes the best it had reached, and says so. With `--json` one JSON object is pr
 
 def page() -> str:
     """The whole page."""
-    names = [command.callback.__name__ for command in app.registered_commands if command.callback is not None]
+    names = [*names_of(app), *(f"{group.name} {name}" for group in app.registered_groups for name in names_of(group))]
     return INTRODUCTION + "\n".join(f"## epivote {name}\n\n```text\n{help_of(name)}\n```\n" for name in names)
+
+
+def names_of(commands: Typer | TyperInfo) -> list[str]:
+    """The commands of the program, or of one of its groups."""
+    found = commands if isinstance(commands, Typer) else commands.typer_instance
+    assert found is not None
+    return [each.name or each.callback.__name__ for each in found.registered_commands if each.callback is not None]
 
 
 def help_of(name: str) -> str:
     """What `epivote NAME --help` prints."""
-    return CliRunner().invoke(app, [name, "--help"], prog_name="epivote").stdout.strip()
+    return CliRunner().invoke(app, [*name.split(), "--help"], prog_name="epivote").stdout.strip()
 
 
 if __name__ == "__main__":

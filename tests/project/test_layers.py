@@ -1,9 +1,15 @@
-"""Imports only point down: cli > report > plan > formats | estimate | evaluate | simulate > engines > model > data > errors."""
+"""Imports only point down:
+cli > web > report > plan > formats | estimate | evaluate | simulate > engines > model > data > errors.
+
+`web` stands on the public names alone, as any other program would: `from epivote import ...` and its own modules.
+"""
 
 import ast
 from pathlib import Path
 
 import pytest
+
+import epivote
 
 SOURCE = Path(__file__).parent.parent.parent / "src" / "epivote"
 LAYERS = {
@@ -18,6 +24,7 @@ LAYERS = {
     "simulate": 3,
     "plan": 3.5,
     "report": 4,
+    "web": 4.5,
     "cli": 5,
     "__init__": 6,
     "__main__": 6,
@@ -43,6 +50,9 @@ def imports_of(source: str) -> set[str]:
 
 def upward(package: str, source: str) -> list[str]:
     """Imports that point up, or sideways to a sibling; a public name such as epivote.Ballots counts as the top."""
+    if package == "web":
+        public = {f"epivote.{name}" for name in epivote.__all__}
+        return sorted(name for name in imports_of(source) - public if not name.startswith("epivote.web."))
     wrong = []
     for name in sorted(imports_of(source)):
         target = package_of(name)
@@ -64,3 +74,13 @@ def test_the_walk_sees_what_points_up():
     assert upward("estimate", "from epivote.formats.canonical import read_ballots") == ["epivote.formats.canonical"]
     assert upward("cli", "from epivote import Ballots") == ["epivote.Ballots"]
     assert upward("cli", "from epivote.estimate.amle import AMLE") == []
+    assert upward("cli", "from epivote.web.app import collect_app") == []
+    assert upward("report", "from epivote.web.app import collect_app") == ["epivote.web.app"]
+
+
+def test_the_web_stands_on_public_names():
+    assert upward("web", "from epivote import EM\nfrom epivote.web.task import Task") == []
+    assert upward("web", "from epivote.errors import InputError") == ["epivote.errors"]
+    assert upward("web", "from epivote.estimate.em import EM") == ["epivote.estimate.em"]
+    assert upward("web", "from epivote import _LATER") == ["epivote._LATER"]
+    assert upward("web", "import epivote.data") == ["epivote.data"]

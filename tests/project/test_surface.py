@@ -10,6 +10,7 @@ import pytest
 
 import epivote
 
+WEB = {"fastapi", "starlette", "uvicorn", "sqlalchemy", "alembic", "itsdangerous", "psycopg", "epivote.web"}
 ROOT = Path(__file__).parent.parent.parent
 
 
@@ -41,7 +42,20 @@ def test_import_and_a_small_fit_load_nothing_heavy():
     )
     modules = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
     heavy = {"polars", "narwhals", "scipy", "pandas", "typer", "rich", "numba", "sklearn", "matplotlib", "jinja2"}
-    assert heavy & set(modules) == set()
+    assert (heavy | WEB) & set(modules) == set()
+
+
+@pytest.mark.parametrize("command", [["--help"], ["collect", "--help"], ["aggregate", "--help"]], ids=" ".join)
+def test_commands_that_serve_nothing_load_no_server(command):
+    code = (
+        "import sys, json\n"
+        "from typer.testing import CliRunner\n"
+        "from epivote.cli import app\n"
+        f"assert CliRunner().invoke(app, {command!r}).exit_code == 0\n"
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    modules = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
+    assert WEB & set(modules) == set()
 
 
 @pytest.mark.parametrize("name", [m.name for m in pkgutil.walk_packages(epivote.__path__, "epivote.")])

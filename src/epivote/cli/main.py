@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from epivote.cli.collect import app as collect
 from epivote.cli.estimating import aggregate, evaluate, explain, plan, report
 from epivote.cli.files import convert, inspect, simulate
 from epivote.cli.packed import pack
@@ -34,3 +35,4 @@ def main(
 
 for command in (aggregate, inspect, report, explain, evaluate, plan, convert, simulate, pack):
     app.command()(command)
+app.add_typer(collect, name="collect")

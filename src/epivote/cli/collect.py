@@ -1,0 +1,244 @@
+"""Collecting ballots: `epivote collect ...`."""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from epivote.atomic import write_files
+from epivote.cli.console import one_sentence_per_error
+from epivote.data.ballots import counted
+from epivote.errors import InputError
+
+if TYPE_CHECKING:
+    from epivote.web.store import Store
+    from epivote.web.task import Task
+
+app = typer.Typer(
+    help="Ask people: serve a task as pages, watch the sets settle, export the ballots.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+TaskFile = Annotated[Path, typer.Argument(help="The task, a .toml file such as `epivote collect new` writes.")]
+DatabaseAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--database",
+        help="Where ballots are kept, such as postgresql://user@host/name; a .db file beside the task if not given.",
+    ),
+]
+
+
+@app.command()
+def new(path: Annotated[Path, typer.Argument(help="The file to write.")]) -> None:
+    """Write a commented example of a task, ready to be changed.
+
+    Example: epivote collect new quiz.toml
+    """
+    from epivote.web.task import EXAMPLE
+
+    with one_sentence_per_error():
+        if path.suffix != ".toml":
+            raise InputError(f"{path} is no name for a task; use one that ends in .toml")
+        if path.exists():
+            raise InputError(f"{path} is there already; choose another name or remove it")
+        write_files({path: lambda target: target.write_text(EXAMPLE, encoding="utf-8")})
+        print(f"Wrote {path}. Change it, then: epivote collect check {path}, epivote collect serve {path}")
+
+
+@app.command()
+def check(task: TaskFile) -> None:
+    """Say everything that is wrong with a task, with line and remedy.
+
+    Example: epivote collect check quiz.toml
+    """
+    from epivote.web.task import check_task
+
+    with one_sentence_per_error():
+        found, mistakes = check_task(task)
+        for mistake in mistakes:
+            print(f"{task}, line {mistake.line}: {mistake.sentence}", file=sys.stderr)
+        if found is None:
+            raise typer.Exit(1)
+        print(
+            f"{task} is fine: {counted(len(found.instances), 'instance')} ({len(found.gold)} gold), "
+            f"{counted(len(found.alternatives), 'alternative')}, sets of {found.size}."
+        )
+
+
+@app.command()
+def serve(
+    task: TaskFile,
+    database: DatabaseAddress = None,
+    host: Annotated[str, typer.Option(help="Where to listen; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 takes a free one.")] = 8000,
+    address: Annotated[
+        str | None, typer.Option(help="The address people use, if it differs, such as https://quiz.example.org/.")
+    ] = None,
+    behind_proxy: Annotated[
+        bool, typer.Option("--behind-proxy", help="Believe a proxy on this machine where requests come from.")
+    ] = False,
+) -> None:
+    """Serve a task until stopped with Ctrl-C.
+
+    Example: epivote collect serve quiz.toml
+    """
+    with one_sentence_per_error():
+        found, store = _open(task, database)
+        from epivote.web.app import collect_app
+        from epivote.web.serving import address_of, listen
+        from epivote.web.serving import serve as run
+
+        wished = _public(address)
+        listening = listen(host, port)
+        public = wished or address_of(listening)
+        secrets = store.secrets()
+
+        def announce() -> None:
+            store.remember_address(public)
+            print(f"Participants: {public}")
+            print(f"Organiser:    {public}organiser?secret={secrets.organiser}")
+            print(f"JSON key:     {secrets.interface}")
+            print("Stop with Ctrl-C; ballots are kept, and the addresses stay the same.", flush=True)
+
+        try:
+            run(collect_app(found, store), listening, announce, behind_proxy=behind_proxy)
+        finally:
+            store.database.close()
+
+
+@app.command()
+def export(
+    task: TaskFile,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file of ballots to write; others go beside it.")],
+    database: DatabaseAddress = None,
+) -> None:
+    """Write the ballots as an ordinary file, and say how to aggregate them; also while the server runs.
+
+    Example: epivote collect export quiz.toml -o ballots.csv
+    """
+    with one_sentence_per_error():
+        if output.suffix != ".csv" or output.name in ("menu.csv", "sizes.csv", "gold.csv"):
+            raise InputError(f"{output.name!r} is no name for the ballots; use one such as ballots.csv")
+        found, store = _open(task, database)
+        from epivote.web.exporting import export as export_of
+
+        made = export_of(store.snapshot()[1], found, output.name)
+        store.database.close()
+        write_files({output.parent / name: partial(_write, text) for name, text in made.files.items()})
+        print(f"Wrote {', '.join(made.files)} to {output.parent}.")
+        if made.left_out:
+            print(f"{counted(made.left_out, 'ballot')} left out: they do not fit the task as it is now.")
+        print(f"In that folder, this finds the sets of the live page:\n  {made.command}")
+
+
+@app.command()
+def close(task: TaskFile, database: DatabaseAddress = None) -> None:
+    """Take no more answers; also while the server runs.
+
+    Example: epivote collect close quiz.toml
+    """
+    with one_sentence_per_error():
+        _, store = _open(task, database)
+        store.close_task()
+        store.database.close()
+        print(f"{task} is closed: no answers are taken until `epivote collect open {task}`.")
+
+
+@app.command("open")
+def reopen(task: TaskFile, database: DatabaseAddress = None) -> None:
+    """Take answers again, within the opening times of the task; also while the server runs.
+
+    Example: epivote collect open quiz.toml
+    """
+    from datetime import UTC, datetime
+
+    with one_sentence_per_error():
+        found, store = _open(task, database)
+        store.open_task()
+        store.database.close()
+        moment = datetime.now(UTC)
+        if found.is_over(moment):
+            print(f"{task} is no longer closed by you, but its closing time has passed; change `closes`, serve anew.")
+        elif found.is_early(moment):
+            print(f"{task} is no longer closed by you; it opens at the time it says.")
+        else:
+            print(f"{task} is open: answers are taken.")
+
+
+@app.command()
+def invite(
+    task: TaskFile,
+    count: Annotated[int, typer.Option(min=1, max=10_000, help="How many links, each for one person.")] = 1,
+    days: Annotated[float, typer.Option(min=0.0, max=3650.0, help="How many days they are good for.")] = 30.0,
+    address: Annotated[
+        str | None, typer.Option(help="The address people use; that of the last `serve` if not given.")
+    ] = None,
+    database: DatabaseAddress = None,
+) -> None:
+    """Print invitation links, each good for one person, once.
+
+    Example: epivote collect invite quiz.toml --count 20
+    """
+    with one_sentence_per_error():
+        found, store = _open(task, database)
+        if found.join != "invitation":
+            raise InputError(
+                f'{task} lets anybody answer, so links are not needed; write join = "invitation" to need them'
+            )
+        from epivote.web.store.invitations import invite as make
+
+        public = _public(address) or store.address() or "http://127.0.0.1:8000/"
+        for token in make(store, count, days):
+            print(f"{public}?invitation={token}")
+        store.database.close()
+
+
+@app.command()
+def backup(
+    task: TaskFile,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],
+    database: DatabaseAddress = None,
+) -> None:
+    """Copy an SQLite database at one moment, also while the server runs; for PostgreSQL use pg_dump.
+
+    Example: epivote collect backup quiz.toml -o quiz-monday.db
+    """
+    with one_sentence_per_error():
+        _, store = _open(task, database)
+        from epivote.web.store.backup import copy_database
+
+        copy_database(store.database, output)
+        store.database.close()
+        print(f"Wrote {output}; serve from it with --database sqlite:///{output}")
+
+
+def _public(address: str | None) -> str | None:
+    """The address people use, with a slash at its end."""
+    if address is not None and not re.fullmatch(r"https?://[^/?#\s]+/?", address):
+        raise InputError(f"--address {address!r} is no web address; write one such as https://quiz.example.org/")
+    return address and f"{address.rstrip('/')}/"
+
+
+def _write(text: str, target: Path) -> None:
+    target.write_text(text, encoding="utf-8")
+
+
+def _open(path: Path, database: str | None) -> tuple[Task, Store]:
+    """The task and its store."""
+    from epivote.web.task import read_task
+
+    task = read_task(path)
+    try:
+        from epivote.web.store import Store, open_database
+    except ImportError as error:
+        raise InputError(
+            f"collecting needs {error.name}, which is not installed; get all of it with: pip install 'epivote[collect]'"
+        ) from None
+    return task, Store(open_database(database or f"sqlite:///{path.absolute().with_suffix('.db')}"))

@@ -1,0 +1,1 @@
+"""What the crowd says so far, worked out beside the requests."""

@@ -1,0 +1,120 @@
+"""One estimation, from the ballots of a moment to what pages show."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from epivote import AMLE, EM, Ballots, CrowdWarning, SizeBounds, suggest_method
+from epivote.web.estimation.collected import ballots_of, gold_to_learn, usable
+from epivote.web.estimation.live import MANY, Live, SetFound, VoterFound
+from epivote.web.ranking import places, reference
+from epivote.web.store import BallotRow
+from epivote.web.store.store import Stamp, now
+from epivote.web.task import Task
+
+SURE = 0.95
+MOST_REVIEWED = 100
+TIME_STEPS = 60
+MINUTE = 60_000_000
+
+
+class Fitted(NamedTuple):
+    """An estimator that has done its work on ballots, how, and what it noticed."""
+
+    estimator: AMLE | EM
+    ballots: Ballots
+    method: str
+    warnings: tuple[str, ...]
+
+
+def fit(rows: Sequence[BallotRow], task: Task) -> Fitted | None:
+    """The estimator of a task, fitted on usable ballots; nothing without any."""
+    ballots = ballots_of(rows, task)
+    if ballots is None:
+        return None
+    method = suggest_method(ballots)[0] if task.method == "auto" else task.method
+    bounds: SizeBounds = task.bounds
+    estimator = EM(bounds) if method == "em" else AMLE(bounds)
+    with warnings.catch_warnings(record=True) as noticed:
+        warnings.simplefilter("always", CrowdWarning)
+        estimator.fit(ballots, gold=gold_to_learn(ballots.instances, task))
+    told = tuple(str(each.message) for each in noticed if issubclass(each.category, CrowdWarning))
+    return Fitted(estimator, ballots, method, told)
+
+
+def live(stamp: Stamp, rows: Sequence[BallotRow], task: Task, *, is_over: bool) -> Live:
+    """All that pages show; once it is over, places count gold sets, before that only what the crowd says."""
+    began = time.perf_counter()
+    kept = usable(rows, task)
+    left_out = len(rows) - len(kept)
+    fitted = fit(kept, task)
+    if fitted is None:
+        return Live(stamp, now(), left_out=left_out, counts_gold=is_over)
+    sets = _sets(fitted, task)
+    people = {row.voter for row in kept if row.is_person}
+    crowd = {name: frozenset(found.crowd) for name, found in sets.items()}
+    standing = places(fitted.ballots, people, reference(crowd, task.gold, is_over=is_over), crowd)
+    return Live(
+        stamp=stamp,
+        moment=now(),
+        seconds=time.perf_counter() - began,
+        method=fitted.method,
+        sets=sets,
+        voters=_voters(fitted, people),
+        places=standing,
+        leaders=tuple(standing.items())[:10],
+        counts_gold=is_over,
+        times=_over_time(rows),
+        left_out=left_out,
+        warnings=fitted.warnings,
+    )
+
+
+def _sets(fitted: Fitted, task: Task) -> dict[str, SetFound]:
+    estimate = fitted.estimator.estimate_
+    table = estimate.truth_table()
+    threshold = task.confidence or SURE
+    reviewed = fitted.estimator.review(threshold, most=MOST_REVIEWED, limit=MOST_REVIEWED)
+    more = {each.instance: MANY if each.more_ballots is None else each.more_ballots for each in reviewed}
+    alone = fitted.estimator.gold_check()[0] if estimate.gold else {}
+    found = {}
+    for name, answer, confidence, cast in zip(
+        estimate.truths.instances, table["alternatives"], table["confidence"], fitted.ballots.cast.tolist(), strict=True
+    ):
+        assert isinstance(answer, list)
+        assert isinstance(confidence, float)
+        crowd = task.in_order(alone[name]) if name in alone else tuple(answer)
+        needed = 0 if confidence >= threshold else more.get(name)
+        found[name] = SetFound(tuple(answer), confidence, cast, needed, crowd)
+    return found
+
+
+def _voters(fitted: Fitted, people: set[str]) -> tuple[VoterFound, ...]:
+    return tuple(
+        VoterFound(
+            report.voter,
+            report.voter in people,
+            report.ballots,
+            report.hit_rate,
+            report.false_alarm_rate,
+            report.flags,
+        )
+        for report in fitted.estimator.reliability()
+    )
+
+
+def _over_time(rows: Sequence[BallotRow]) -> tuple[tuple[int, int], ...]:
+    """Ballots in all by the end of equal steps from the first to the last; steps are whole minutes or a few seconds."""
+    first, last = min(row.cast_at for row in rows), max(row.cast_at for row in rows)
+    step = max(MINUTE // 60, -(-(last - first + 1) // TIME_STEPS))
+    counted: Mapping[int, int] = Counter((row.cast_at - first) // step for row in rows)
+    total = 0
+    points = [(first, 0)]
+    for number in range(max(counted) + 1):
+        total += counted.get(number, 0)
+        points.append((min(first + (number + 1) * step, last), total))
+    return tuple(points)

@@ -1,0 +1,1 @@
+"""The JSON interface: classifiers and language models vote beside people."""

@@ -1,0 +1,35 @@
+"""Every address of the app."""
+
+from __future__ import annotations
+
+from starlette.routing import BaseRoute, Mount, Route
+
+from epivote.web.interface.api import interface
+from epivote.web.site import Site
+from epivote.web.views import media, organiser, participant, question
+from epivote.web.views.visit import either, form, page
+
+
+def routes_of(site: Site) -> list[BaseRoute]:
+    """The table of addresses."""
+    return [
+        Route("/", page(participant.home)),
+        Route("/join", form(participant.join), methods=["POST"]),
+        Route("/question", page(question.go_on)),
+        Route("/question/{position}", either(page(question.show), form(question.answer)), methods=["GET", "POST"]),
+        Route("/end", page(participant.end)),
+        Route("/finish", form(participant.finish), methods=["POST"]),
+        Route("/forget", form(participant.forget), methods=["POST"]),
+        Route("/privacy", page(participant.privacy)),
+        Route("/language/{code}", page(participant.set_language)),
+        Route("/picture/{path:path}", page(media.picture)),
+        Route("/health", page(media.health)),
+        Route("/organiser", page(organiser.board)),
+        Route("/organiser/live", page(organiser.live)),
+        Route("/organiser/export/{name}", page(organiser.export)),
+        Route("/organiser/report", organiser.report),
+        Route("/organiser/close", form(organiser.close), methods=["POST"]),
+        Route("/organiser/open", form(organiser.reopen), methods=["POST"]),
+        Mount("/api/v1", interface(site)),
+        Route("/static/{name}", page(media.static)),
+    ]

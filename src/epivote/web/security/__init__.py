@@ -1,0 +1,1 @@
+"""Nobody acts for another: signed cookies, tokens of forms, rate limits, headers."""

@@ -1,0 +1,62 @@
+"""What all views share: the task, its store, and what keeps them safe and up to date."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Literal
+
+from epivote.web.estimation.runner import Estimation
+from epivote.web.questions import settled
+from epivote.web.security.limits import Limiter, Limits
+from epivote.web.security.signing import Signer
+from epivote.web.store import Secrets, Store
+from epivote.web.task import Task
+
+Gate = Literal["open", "early", "over", "closed"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What can be set when an app is made."""
+
+    limits: Limits = field(default_factory=Limits)
+    estimate_every: float = 1.0
+    """Seconds between two looks at whether ballots have changed."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """One task being served."""
+
+    task: Task
+    store: Store
+    secrets: Secrets
+    estimation: Estimation
+    settings: Settings = field(default_factory=Settings)
+    limiter: Limiter = field(default_factory=Limiter)
+
+    @cached_property
+    def signer(self) -> Signer:
+        """Signs cookies and forms."""
+        return Signer(self.secrets.cookies)
+
+    @cached_property
+    def organiser_pass(self) -> str:
+        """What the organiser's cookie says: made from the secret, which cannot be read from it."""
+        return self.signer.token("organiser", self.secrets.organiser)
+
+    def gate(self, *, is_closed: bool) -> Gate:
+        """Whether answers are taken now, and if not, why."""
+        moment = datetime.now(UTC)
+        if self.task.is_early(moment):
+            return "early"
+        if self.task.is_over(moment):
+            return "over"
+        return "closed" if is_closed else "open"
+
+    def settled(self) -> frozenset[str]:
+        """Instances that need no more ballots."""
+        counts = {} if self.task.most_ballots is None else self.store.counts()
+        return settled(self.task, self.estimation.live, counts)

@@ -1,0 +1,103 @@
+"use strict";
+// Asks every two seconds what is new and puts it in place, without loading the page again.
+(() => {
+  const find = (id) => document.getElementById(id);
+
+  function element(name, text, className) {
+    const made = document.createElement(name);
+    if (text !== undefined) made.textContent = text;
+    if (className) made.className = className;
+    return made;
+  }
+
+  function named(name, tags) {
+    const cell = element("th");
+    cell.scope = "row";
+    cell.append(element("bdi", name), ...tags.map((tag) => element("span", tag, "tag")));
+    return cell;
+  }
+
+  function setRow(row) {
+    const line = element("tr"), answer = element("td");
+    if (row.answer === null) answer.append(element("span", "no ballots yet", "muted"));
+    else if (row.answer.length === 0) answer.append(element("span", "none of these", "muted"));
+    for (const name of row.answer || []) {
+      const chip = element("span", undefined, "chip");
+      chip.append(element("bdi", name));
+      answer.append(chip);
+    }
+    if (row.crowd) answer.append(element("span", `the ballots alone say: ${row.crowd.join(", ") || "none of these"}`, "tag"));
+    const tags = [...(row.gold ? ["gold"] : []), ...(row.settled ? ["no longer asked"] : [])];
+    line.append(named(row.name, tags), answer, element("td", row.confidence_words, "number"), element("td", row.ballots, "number"), element("td", row.more, "number"));
+    return line;
+  }
+
+  function voterRow(row) {
+    const line = element("tr");
+    line.append(
+      named(row.name, row.tags), element("td", row.ballots, "number"), element("td", row.rates),
+      element("td", row.flags.join("; "), row.flagged ? "flag" : "muted"),
+    );
+    return line;
+  }
+
+  function replaceIfNew(body, rows, make) {
+    const told = JSON.stringify(rows);
+    if (body.dataset.told === told) return;
+    body.dataset.told = told;
+    body.replaceChildren(...rows.map(make));
+  }
+
+  function say(place, text) {
+    if (place.textContent !== text) place.textContent = text;
+  }
+
+  function draw(board) {
+    const rated = board.voters.filter((voter) => voter.hits !== null);
+    find("times").hidden = board.times.length < 2;
+    find("map").hidden = rated.length === 0;
+    if (board.times.length > 1) {
+      say(find("times").querySelector("figcaption"), charts.overTime(find("times").querySelector("svg"), board.times));
+    }
+    if (rated.length) charts.voterMap(find("map").querySelector("svg"), rated);
+  }
+
+  function show(board) {
+    say(find("gate"), board.gate_words);
+    find("close").hidden = board.gate !== "open";
+    find("open").hidden = board.gate !== "closed";
+    const warnings = [...(board.problem ? [board.problem] : []), ...board.warnings];
+    find("careful").hidden = warnings.length === 0;
+    replaceIfNew(find("warnings"), warnings, (text) => element("li", text));
+    replaceIfNew(find("tiles"), board.tiles, ([value, label]) => {
+      const tile = element("div");
+      tile.append(element("dt", label), element("dd", value));
+      return tile;
+    });
+    say(find("as-of"), board.as_of);
+    say(find("command"), board.command);
+    replaceIfNew(find("sets").tBodies[0], board.sets, setRow);
+    replaceIfNew(find("voters").tBodies[0], board.voters, voterRow);
+    draw(board);
+  }
+
+  async function ask() {
+    let next = 2000;
+    try {
+      const answer = await fetch("/organiser/live", { headers: { Accept: "application/json" } });
+      if (answer.ok) {
+        show(await answer.json());
+        say(find("connection"), "");
+      } else {
+        say(find("connection"), answer.status === 403 ? "You are no longer signed in; open the organiser link again." : `The server answered ${answer.status}; trying again.`);
+        next = 10000;
+      }
+    } catch {
+      say(find("connection"), "The server does not answer; trying again.");
+      next = 5000;
+    }
+    setTimeout(ask, next);
+  }
+
+  ask();
+})();

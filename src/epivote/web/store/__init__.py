@@ -1,0 +1,16 @@
+"""Who answered what, kept for good: every change is one transaction."""
+
+from epivote.web.store.database import open_database
+from epivote.web.store.rows import BallotRow, InvitationError, NameTakenError, NotOpenError, Secrets, Voter
+from epivote.web.store.store import Store
+
+__all__ = [
+    "BallotRow",
+    "InvitationError",
+    "NameTakenError",
+    "NotOpenError",
+    "Secrets",
+    "Store",
+    "Voter",
+    "open_database",
+]

@@ -1,0 +1,298 @@
+"""Every question and every change, each one transaction."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, func, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from epivote.web.store.database import Database
+from epivote.web.store.rows import BallotRow, NameTakenError, NotOpenError, Secrets, Voter, name_key
+from epivote.web.store.tables import ASKED, BALLOTS, SETTINGS, SKIPS, VOTERS
+
+CLOSED = "closed"
+ADDRESS = "address"
+Stamp = tuple[int, int]
+
+
+def now() -> int:
+    """Microseconds since 1970."""
+    return time.time_ns() // 1000
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Everything one participant has said, and whether anything more is taken at all."""
+
+    voter: Voter
+    ballots: Mapping[str, tuple[str, ...]]
+    skips: frozenset[str]
+    asked: tuple[str, ...]
+    is_closed: bool
+
+
+@dataclass(frozen=True)
+class Participant:
+    """One voter as the organiser sees them."""
+
+    name: str
+    is_person: bool
+    joined_at: int
+    finished_at: int | None
+    ballots: int
+
+
+class Store:
+    """What was said, in a database."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self._insert: Any = sqlite.insert if database.is_sqlite else postgresql.insert
+
+    # The task as a whole
+
+    def secrets(self) -> Secrets:
+        """The secrets of this database; made when first asked for."""
+        with self.database.writing() as connection:
+            for name in Secrets._fields:
+                made = {"name": f"secret {name}", "value": secrets.token_urlsafe(32)}
+                connection.execute(self._insert(SETTINGS).values(made).on_conflict_do_nothing())
+            return Secrets(*(self._setting(connection, f"secret {name}") or "" for name in Secrets._fields))
+
+    def is_closed(self) -> bool:
+        """Whether the organiser has closed it."""
+        with self.database.reading() as connection:
+            return self._setting(connection, CLOSED) is not None
+
+    def close_task(self) -> None:
+        """Take no more answers."""
+        self._set(CLOSED, "yes")
+
+    def open_task(self) -> None:
+        """Take answers again."""
+        with self.database.writing() as connection:
+            connection.execute(delete(SETTINGS).where(SETTINGS.c.name == CLOSED))
+
+    def remember_address(self, address: str) -> None:
+        """Keep where the pages were last served."""
+        self._set(ADDRESS, address)
+
+    def address(self) -> str | None:
+        """Where the pages were last served."""
+        with self.database.reading() as connection:
+            return self._setting(connection, ADDRESS)
+
+    def check(self) -> None:
+        """Ask the database for anything at all."""
+        with self.database.reading() as connection:
+            self._setting(connection, CLOSED)
+
+    # Voters
+
+    def add_person(self, connection: Connection, name: str, visit: str) -> Voter:
+        """A new participant; the one there is if the same visit took this name before (a double click)."""
+        row = self._add(connection, name, visit, is_person=True)
+        if row is None:
+            row = connection.execute(select(VOTERS).where(VOTERS.c.name_key == name_key(name))).first()
+            if row is None or not row.is_person or row.visit != visit:
+                raise NameTakenError(name)
+        return _voter(row)
+
+    def join(self, name: str, visit: str) -> Voter:
+        """A new participant, or the one that the same visit made before."""
+        with self.database.writing() as connection:
+            return self.add_person(connection, name, visit)
+
+    def voter(self, token: str) -> Voter | None:
+        """The participant with this token."""
+        with self.database.reading() as connection:
+            row = connection.execute(select(VOTERS).where(VOTERS.c.token == token)).first()
+        return None if row is None else _voter(row)
+
+    def sheet(self, token: str) -> Sheet | None:
+        """All that the participant with this token has said."""
+        with self.database.reading() as connection:
+            row = connection.execute(select(VOTERS).where(VOTERS.c.token == token)).first()
+            if row is None:
+                return None
+            ballots = select(BALLOTS.c.instance, BALLOTS.c.ticks).where(BALLOTS.c.voter_id == row.id)
+            skips = select(SKIPS.c.instance).where(SKIPS.c.voter_id == row.id)
+            asked = select(ASKED.c.instance).where(ASKED.c.voter_id == row.id).order_by(ASKED.c.position)
+            return Sheet(
+                _voter(row),
+                {instance: _ticks(ticks) for instance, ticks in connection.execute(ballots)},
+                frozenset(connection.scalars(skips)),
+                tuple(connection.scalars(asked)),
+                self._setting(connection, CLOSED) is not None,
+            )
+
+    def finish(self, voter: int) -> None:
+        """Let a participant change nothing any more."""
+        with self.database.writing() as connection:
+            unfinished = (VOTERS.c.id == voter) & VOTERS.c.finished_at.is_(None)
+            connection.execute(update(VOTERS).where(unfinished).values(finished_at=now()))
+
+    def forget(self, voter: int) -> None:
+        """Delete a voter with all ballots."""
+        with self.database.writing() as connection:
+            connection.execute(delete(VOTERS).where(VOTERS.c.id == voter))
+
+    # Ballots
+
+    def answer(self, voter: int, instance: str, ticks: Iterable[str]) -> None:
+        """Keep a ballot, in place of an earlier one; the same ballot again changes nothing."""
+        moment = now()
+        with self.database.writing() as connection:
+            self._check_open(connection, voter)
+            self._keep(connection, voter, instance, ticks, moment)
+            connection.execute(delete(SKIPS).where(SKIPS.c.voter_id == voter, SKIPS.c.instance == instance))
+
+    def skip(self, voter: int, instance: str) -> None:
+        """Withdraw a ballot, if there is one, and remember that the question was passed over."""
+        with self.database.writing() as connection:
+            self._check_open(connection, voter)
+            connection.execute(delete(BALLOTS).where(BALLOTS.c.voter_id == voter, BALLOTS.c.instance == instance))
+            row = {"voter_id": voter, "instance": instance}
+            connection.execute(self._insert(SKIPS).values(row).on_conflict_do_nothing())
+
+    def ask(self, voter: int, position: int, instance: str) -> None:
+        """Give a participant the next question; a second request at the same time changes nothing."""
+        with self.database.writing() as connection:
+            row = {"voter_id": voter, "position": position, "instance": instance}
+            connection.execute(self._insert(ASKED).values(row).on_conflict_do_nothing())
+
+    def counts(self) -> dict[str, int]:
+        """Ballots per instance."""
+        with self.database.reading() as connection:
+            counted = select(BALLOTS.c.instance, func.count()).group_by(BALLOTS.c.instance)
+            return {row.instance: row[1] for row in connection.execute(counted)}
+
+    def stamp(self) -> Stamp:
+        """Something that differs whenever ballots do."""
+        with self.database.reading() as connection:
+            return self._stamp(connection)
+
+    def snapshot(self) -> tuple[Stamp, list[BallotRow]]:
+        """All ballots at one moment, those of the first voter first, and the stamp of that moment."""
+        joined = (
+            select(VOTERS.c.name, VOTERS.c.is_person, BALLOTS.c.instance, BALLOTS.c.ticks, BALLOTS.c.cast_at)
+            .join(BALLOTS, BALLOTS.c.voter_id == VOTERS.c.id)
+            .order_by(VOTERS.c.id, BALLOTS.c.instance)
+        )
+        with self.database.reading() as connection:
+            rows = connection.execute(joined)
+            found = [BallotRow(name, person, instance, _ticks(ticks), at) for name, person, instance, ticks, at in rows]
+            return self._stamp(connection), found
+
+    def participants(self) -> list[Participant]:
+        """Everybody, first come first."""
+        counted = func.count(BALLOTS.c.instance)
+        columns = (VOTERS.c.name, VOTERS.c.is_person, VOTERS.c.joined_at, VOTERS.c.finished_at)
+        wanted = (
+            select(*columns, counted)
+            .outerjoin(BALLOTS, BALLOTS.c.voter_id == VOTERS.c.id)
+            .group_by(VOTERS.c.id)
+            .order_by(VOTERS.c.id)
+        )
+        with self.database.reading() as connection:
+            return [Participant(*row) for row in connection.execute(wanted)]
+
+    # Programs that vote
+
+    def program(self, name: str) -> Voter | None:
+        """The voter with this name; an error if it is a person, for whom no program acts."""
+        with self.database.reading() as connection:
+            row = connection.execute(select(VOTERS).where(VOTERS.c.name_key == name_key(name))).first()
+        if row is not None and row.is_person:
+            raise NameTakenError(name)
+        return None if row is None else _voter(row)
+
+    def program_ballots(self, voter: int) -> dict[str, tuple[str, ...]]:
+        """All ballots of a program."""
+        wanted = select(BALLOTS.c.instance, BALLOTS.c.ticks).where(BALLOTS.c.voter_id == voter)
+        with self.database.reading() as connection:
+            return {instance: _ticks(ticks) for instance, ticks in connection.execute(wanted)}
+
+    def answer_as_program(self, name: str, instance: str, ticks: Iterable[str]) -> None:
+        """Keep a ballot of a program, which is listed with its first ballot."""
+        moment = now()
+        with self.database.writing() as connection:
+            row = self._add(connection, name, "", is_person=False)
+            if row is None:
+                row = connection.execute(select(VOTERS).where(VOTERS.c.name_key == name_key(name))).one()
+                if row.is_person:
+                    raise NameTakenError(name)
+            self._check_open(connection, row.id)
+            self._keep(connection, row.id, instance, ticks, moment)
+
+    def withdraw(self, voter: int, instance: str) -> bool:
+        """Delete a ballot; whether there was one."""
+        with self.database.writing() as connection:
+            gone = connection.execute(
+                delete(BALLOTS).where(BALLOTS.c.voter_id == voter, BALLOTS.c.instance == instance)
+            )
+            return bool(gone.rowcount)
+
+    # Inside a transaction
+
+    def _set(self, name: str, value: str) -> None:
+        with self.database.writing() as connection:
+            row = self._insert(SETTINGS).values(name=name, value=value)
+            connection.execute(row.on_conflict_do_update(index_elements=[SETTINGS.c.name], set_={"value": value}))
+
+    def _setting(self, connection: Connection, name: str) -> str | None:
+        return connection.scalar(select(SETTINGS.c.value).where(SETTINGS.c.name == name))
+
+    def _stamp(self, connection: Connection) -> Stamp:
+        count, last = connection.execute(
+            select(func.count(), func.max(BALLOTS.c.changed_at)).select_from(BALLOTS)
+        ).one()
+        return int(count), int(last or 0)
+
+    def _add(self, connection: Connection, name: str, visit: str, *, is_person: bool) -> Row[Any] | None:
+        """A new voter, or nothing if the name is taken."""
+        row = {
+            "name": name,
+            "name_key": name_key(name),
+            "is_person": is_person,
+            "token": secrets.token_urlsafe(24),
+            "visit": visit,
+            "joined_at": now(),
+        }
+        added = connection.execute(self._insert(VOTERS).values(row).on_conflict_do_nothing().returning(VOTERS))
+        found: Row[Any] | None = added.first()
+        return found
+
+    def _check_open(self, connection: Connection, voter: int) -> None:
+        """Refuse where nothing more is taken; until the transaction ends, the voter can neither finish nor leave."""
+        row = connection.execute(select(VOTERS.c.finished_at).where(VOTERS.c.id == voter).with_for_update()).first()
+        if row is None or row.finished_at is not None:
+            raise NotOpenError("finished")
+        if self._setting(connection, CLOSED) is not None:
+            raise NotOpenError("closed")
+
+    def _keep(self, connection: Connection, voter: int, instance: str, ticks: Iterable[str], moment: int) -> None:
+        told = json.dumps(list(ticks), ensure_ascii=False)
+        times = {"cast_at": moment, "changed_at": moment}
+        row = self._insert(BALLOTS).values(voter_id=voter, instance=instance, ticks=told, **times)
+        connection.execute(
+            row.on_conflict_do_update(
+                index_elements=[BALLOTS.c.voter_id, BALLOTS.c.instance],
+                set_={"ticks": told, "changed_at": moment},
+                where=BALLOTS.c.ticks != told,
+            )
+        )
+
+
+def _voter(row: Row[Any]) -> Voter:
+    return Voter(row.id, row.name, bool(row.is_person), row.token, row.joined_at, row.finished_at)
+
+
+def _ticks(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))

@@ -1,0 +1,247 @@
+"""From a TOML file to a task, or to every mistake in it with its line and remedy."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, get_args
+from urllib.parse import urlsplit
+
+from epivote import FileError, InputError, SizeBounds
+from epivote.web.languages import CODES
+from epivote.web.task.lines import lines_of
+from epivote.web.task.model import Alternative, Instance, Join, Method, Order, Task
+from epivote.web.task.tables import Mistake, Mistakes, Table, close
+
+PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg")
+SOUNDS = (".mp3", ".ogg", ".oga", ".opus", ".wav", ".m4a", ".flac")
+MOST_INSTANCES = 5_000
+MOST_ALTERNATIVES = 200
+TASK_KEYS = (
+    *("title", "instructions", "size", "show_size", "order", "most_ballots", "confidence", "ranking", "join"),
+    *("opens", "closes", "languages", "method", "privacy", "alternatives", "instances"),
+)
+ALTERNATIVE_KEYS = ("name", "help", "picture", "picture_text")
+INSTANCE_KEYS = ("name", "text", "picture", "picture_text", "audio", "link", "alternatives", "size", "gold")
+
+
+def read_task(path: Path) -> Task:
+    """The task in a file; an error with every mistake in it otherwise."""
+    task, mistakes = check_task(path)
+    if task is None:
+        count = f"{len(mistakes)} mistakes" if len(mistakes) > 1 else "a mistake"
+        told = "".join(f"\n  line {mistake.line}: {mistake.sentence}" for mistake in mistakes)
+        raise InputError(f"{path} has {count}; correct the file and try again:{told}")
+    return task
+
+
+def check_task(path: Path) -> tuple[Task | None, list[Mistake]]:
+    """The task, or all that is wrong with it."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror or error}; write one with: epivote collect new") from None
+    except UnicodeDecodeError:
+        raise FileError(f"{path} is not UTF-8 text; save it as UTF-8") from None
+    text = text.replace("\r\n", "\n")
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        return None, [_syntax(str(error))]
+    mistakes = Mistakes(lines_of(text))
+    task = _task(Table(values, (), mistakes, "the task"), path.absolute().parent)
+    found = mistakes.sorted()
+    return (None if found else task), found
+
+
+def _syntax(message: str) -> Mistake:
+    place = re.search(r"\(at line (\d+), column (\d+)\)", message)
+    told = re.sub(r"\s*\(at .*\)", "", message)
+    line = int(place[1]) if place else 1
+    return Mistake(line, f"this is not TOML: {told[:1].lower()}{told[1:]}; look at quotes and brackets here and above")
+
+
+def _task(table: Table, folder: Path) -> Task:
+    table.check_keys(TASK_KEYS)
+    if "size" not in table.values:
+        table.wrong("size", 'the task has no size; write how many alternatives are right: size = "1..2"')
+    size = table.size("size", None) or SizeBounds(0, None)
+    alternatives = _alternatives(table, folder)
+    instances = _instances(table, folder, alternatives, size)
+    opens, closes = table.time("opens"), table.time("closes")
+    if opens is not None and closes is not None and closes <= opens:
+        table.wrong("closes", "the task closes before it opens; correct one of the two times")
+    return Task(
+        title=table.text("title", needed=True, longest=300),
+        folder=folder,
+        size=size,
+        alternatives=alternatives,
+        instances=instances,
+        instructions=table.text("instructions"),
+        privacy=table.text("privacy"),
+        show_size=table.truth("show_size", True),
+        order=table.choice("order", get_args(Order)),
+        most_ballots=table.count("most_ballots"),
+        confidence=table.share("confidence"),
+        ranking=table.truth("ranking", False),
+        join=table.choice("join", get_args(Join)),
+        opens=opens,
+        closes=closes,
+        languages=_languages(table),
+        method=table.choice("method", get_args(Method)),
+    )
+
+
+def _languages(table: Table) -> tuple[str, ...]:
+    named = table.names("languages")
+    for code in named or ():
+        if code not in CODES:
+            table.wrong("languages", f"there are no pages in {code!r}; choose from {', '.join(map(repr, CODES))}")
+    return named or CODES
+
+
+def _alternatives(task: Table, folder: Path) -> tuple[Alternative, ...]:
+    found = []
+    for table in _tables(task, "alternatives", MOST_ALTERNATIVES):
+        table.check_keys(ALTERNATIVE_KEYS)
+        name = table.name()
+        if "|" in name:
+            table.wrong("name", f"{name!r} holds |, which separates names in files of ballots; use another character")
+        found.append(
+            Alternative(name, table.text("help"), _file(table, "picture", PICTURES, folder), table.text("picture_text"))
+        )
+    _check_unique(task, "alternatives", [each.name for each in found])
+    return tuple(found)
+
+
+def _instances(
+    task: Table, folder: Path, alternatives: tuple[Alternative, ...], size: SizeBounds
+) -> tuple[Instance, ...]:
+    found = []
+    for table in _tables(task, "instances", MOST_INSTANCES):
+        table.check_keys(INSTANCE_KEYS)
+        offered = _offered(table, alternatives)
+        own_size = table.size("size", size) or size
+        if own_size.lower > len(offered):
+            table.wrong(
+                "size" if "size" in table.values else "alternatives",
+                f"{table.called} offers {len(offered)} alternatives, but at least {own_size.lower} should be right; "
+                "offer more or lower the size",
+            )
+        found.append(
+            Instance(
+                name=table.name(),
+                offered=offered,
+                size=own_size,
+                text=table.text("text"),
+                picture=_file(table, "picture", PICTURES, folder),
+                picture_text=table.text("picture_text"),
+                audio=_file(table, "audio", SOUNDS, folder),
+                link=_link(table),
+                gold=_gold(table, offered, own_size),
+            )
+        )
+        if not any(table.values.get(key) for key in ("text", "picture", "audio", "link")):
+            table.wrong("name", f"{table.called} shows nothing; give it a text, picture, audio or link")
+    _check_unique(task, "instances", [each.name for each in found])
+    return tuple(found)
+
+
+def _tables(task: Table, key: str, most: int) -> list[Table]:
+    """The tables `[[key]]`, each called by its name."""
+    one = key.removesuffix("s")
+    values: Any = task.values.get(key, [])
+    if not isinstance(values, list) or not all(isinstance(each, dict) for each in values):
+        task.wrong(key, f"{key} are not tables; begin every one with a line [[{key}]]")
+        return []
+    if not values:
+        task.wrong(key, f'the task has no {key}; add some, each beginning with [[{key}]] and name = "..."')
+    if len(values) > most:
+        task.wrong(key, f"the task has {len(values):,} {key}; at most {most:,} are possible")
+    found = []
+    for number, each in enumerate(values):
+        name = each.get("name")
+        called = f"{one} {name!r}" if isinstance(name, str) and name.strip() else f"{one} number {number + 1}"
+        found.append(Table(each, (key, number), task.mistakes, called))
+    return found
+
+
+def _check_unique(task: Table, key: str, names: list[str]) -> None:
+    seen: dict[str, int] = {}
+    for number, name in enumerate(names):
+        if name and name in seen:
+            task.mistakes.note(
+                (key, number, "name"),
+                f"{key.removesuffix('s')} {name!r} is there twice, first as number {seen[name] + 1}; rename one",
+            )
+        seen.setdefault(name, number)
+
+
+def _offered(table: Table, alternatives: tuple[Alternative, ...]) -> tuple[Alternative, ...]:
+    """The menu of an instance, in the order of the task's alternatives."""
+    named = table.names("alternatives")
+    if named is None:
+        return alternatives
+    _check_known(table, "alternatives", named, tuple(each.name for each in alternatives))
+    if not named:
+        table.wrong("alternatives", f"{table.called} offers nothing; name alternatives or leave the line out")
+    return tuple(each for each in alternatives if each.name in named)
+
+
+def _gold(table: Table, offered: tuple[Alternative, ...], size: SizeBounds) -> frozenset[str] | None:
+    named = table.names("gold")
+    if named is None:
+        return None
+    known = tuple(each.name for each in offered)
+    if _check_known(table, "gold", named, known):
+        upper = len(known) if size.upper is None else size.upper
+        if not size.lower <= len(named) <= upper:
+            table.wrong("gold", f"gold of {table.called} has {len(named)} names, but its size is {size}; correct one")
+    return frozenset(named)
+
+
+def _check_known(table: Table, key: str, named: tuple[str, ...], known: tuple[str, ...]) -> bool:
+    strangers = [name for name in named if name not in known]
+    for name in strangers:
+        table.wrong(key, f"{name!r} in {key} of {table.called} is not offered there{close(name, known)}; correct it")
+    return not strangers
+
+
+def _file(table: Table, key: str, endings: tuple[str, ...], folder: Path) -> str:
+    """A file inside the task's folder, as it is written there."""
+    name = table.text(key, longest=500)
+    if not name:
+        return ""
+    told = f"{key} {name!r} of {table.called}"
+    if "\\" in name or Path(name).is_absolute() or not is_inside(folder, name):
+        table.wrong(
+            key, f"{told} lies outside the task's folder; move the file there and write its relative path with /"
+        )
+    elif Path(name).suffix.lower() not in endings:
+        table.wrong(key, f"{told} is of no known kind; use {', '.join(endings)}")
+    elif not (folder / name).is_file():
+        table.wrong(key, f"{told} is not there; put the file at {folder / name} or correct the path")
+    return name
+
+
+def is_inside(folder: Path, name: str) -> bool:
+    """Whether a path stays in a folder, links followed."""
+    try:
+        return (folder / name).resolve().is_relative_to(folder.resolve())
+    except (OSError, ValueError, RuntimeError):
+        return False
+
+
+def _link(table: Table) -> str:
+    link = table.text("link", longest=2_000)
+    if not link:
+        return ""
+    try:
+        parts = urlsplit(link)
+        fine = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        fine = False
+    if not fine or re.search(r"\s", link):
+        table.wrong("link", f"link {link!r} of {table.called} is no web address; begin it with https://")
+    return link

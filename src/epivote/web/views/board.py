@@ -1,0 +1,107 @@
+"""What the live page shows, in words and numbers ready to print; the same for the page and for what it asks later."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from epivote.web.estimation.live import MANY, Live, SetFound, VoterFound
+from epivote.web.exporting import command_for, task_files
+from epivote.web.site import Gate
+from epivote.web.store.store import Participant
+from epivote.web.task import Instance, Task
+from epivote.web.views.pages import when
+
+TOO_FEW = "too few ballots"
+"""How the flag begins that is no reason to look closer, only to wait."""
+GATES = {
+    "open": "Open: answers are taken.",
+    "early": "Not open yet: the opening time of the task has not come.",
+    "over": "Closed: the closing time of the task has passed.",
+    "closed": "Closed by you: no answers are taken until you open it again.",
+}
+
+
+def board_of(
+    task: Task, live: Live, participants: Sequence[Participant], settled: Collection[str], gate: Gate
+) -> dict[str, Any]:
+    """All of it."""
+    people = [each for each in participants if each.is_person]
+    reports = {each.name: each for each in live.voters}
+    sure = sum(found.confidence >= (task.confidence or 0.95) for found in live.sets.values())
+    return {
+        "gate": gate,
+        "gate_words": GATES[gate],
+        "problem": f"The estimation has a problem: {live.problem}" if live.problem else "",
+        "warnings": [*live.warnings, *left_out_in_words(live.left_out)],
+        "as_of": f"{when(live.moment)}, found by {live.method} in {live.seconds:.2f} s" if live.method else "not yet",
+        "tiles": [
+            [f"{sum(each.ballots for each in participants):,}", "ballots"],
+            [f"{len(people):,}", "people"],
+            [f"{sum(each.finished_at is not None for each in people):,}", "have finished"],
+            [f"{len(participants) - len(people):,}", "programs"],
+            [f"{sure:,} of {len(task.instances):,}", "sets sure"],
+            [f"{len(settled):,}", "no longer asked"],
+        ],
+        "times": [list(point) for point in live.times],
+        "sets": [_set_row(each, live.sets.get(each.name), each.name in settled) for each in task.instances],
+        "voters": [
+            {
+                "name": each.name,
+                "ballots": each.ballots,
+                "tags": [*([] if each.is_person else ["program"]), *(["finished"] if each.finished_at else [])],
+                **_rates(reports.get(each.name)),
+            }
+            for each in participants
+        ],
+        "files": ["ballots.csv", *task_files(task), "participants.csv", "truth.csv"],
+        "command": command_for(live.sets, task),
+    }
+
+
+def _set_row(instance: Instance, found: SetFound | None, is_settled: bool) -> dict[str, Any]:
+    row = {
+        "name": instance.name,
+        "gold": instance.gold is not None,
+        "settled": is_settled,
+        "answer": None,
+        "confidence": None,
+        "confidence_words": "–",
+        "ballots": 0,
+        "more": "–",
+    }
+    if found is not None:
+        row["answer"] = list(found.answer)
+        row["confidence"] = found.confidence
+        row["confidence_words"] = f"{found.confidence:.1%}"
+        row["ballots"] = found.ballots
+        row["more"] = _more_in_words(found.more)
+        if found.crowd != found.answer:
+            row["crowd"] = list(found.crowd)
+    return row
+
+
+def _more_in_words(more: int | None) -> str:
+    if more is None:
+        return "–"
+    return "none" if more == 0 else f"about {more}" if more < MANY else f"more than {MANY - 1}"
+
+
+def _rates(found: VoterFound | None) -> dict[str, Any]:
+    if found is None:
+        return {"hits": None, "false_alarms": None, "rates": "–", "flags": [], "flagged": False}
+    rates = f"{found.hit_rate:.0%} hits, {found.false_alarm_rate:.0%} false alarms"
+    return {
+        "hits": found.hit_rate,
+        "false_alarms": found.false_alarm_rate,
+        "rates": rates,
+        "flags": list(found.flags),
+        "flagged": any(not flag.startswith(TOO_FEW) for flag in found.flags),
+    }
+
+
+def left_out_in_words(count: int) -> list[str]:
+    """That some ballots do not fit the task as it is now."""
+    if not count:
+        return []
+    return [f"{count:,} of the ballots are left out: their instance or a ticked alternative is no longer in the task"]

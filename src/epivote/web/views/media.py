@@ -1,0 +1,69 @@
+"""Pictures and sounds of the task, and whether the server is well."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+from starlette.responses import FileResponse, PlainTextResponse, Response
+
+from epivote.web.task.reading import is_inside
+from epivote.web.views.errors import PageError
+from epivote.web.views.pages import STATIC
+from epivote.web.views.visit import Visit
+
+KINDS = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".gif": "image/gif",
+    ".webp": "image/webp",
+    ".avif": "image/avif",
+    ".svg": "image/svg+xml",
+    ".mp3": "audio/mpeg",
+    ".ogg": "audio/ogg",
+    ".oga": "audio/ogg",
+    ".opus": "audio/ogg",
+    ".wav": "audio/wav",
+    ".m4a": "audio/mp4",
+    ".flac": "audio/flac",
+    ".css": "text/css",
+    ".js": "text/javascript",
+}
+LARGEST_AT_ONCE = 1 << 20
+"""Larger files are sent in pieces, and parts of them on request."""
+POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
+ALONE = {
+    "Content-Security-Policy": POLICY,
+    "Cache-Control": "private, max-age=3600",
+}
+
+
+def picture(visit: Visit) -> Response:
+    """A picture or sound that the task names; nothing else, wherever it lies."""
+    path = visit.request.path_params["path"]
+    folder = visit.site.task.folder
+    if path not in visit.site.task.media or not is_inside(folder, path) or not (folder / path).is_file():
+        raise PageError(404, "error.404")
+    kind = KINDS[PurePosixPath(path).suffix.lower()]
+    known = (folder / path).stat()
+    if known.st_size > LARGEST_AT_ONCE:
+        return FileResponse(folder / path, media_type=kind, headers=ALONE)
+    tag = f'"{known.st_mtime_ns:x}-{known.st_size:x}"'
+    if visit.request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers={**ALONE, "ETag": tag})
+    return Response((folder / path).read_bytes(), media_type=kind, headers={**ALONE, "ETag": tag})
+
+
+def static(visit: Visit) -> Response:
+    """The style sheet and the scripts; their addresses change with what is in them, so browsers keep them for good."""
+    name = visit.request.path_params["name"]
+    if name not in STATIC:
+        raise PageError(404, "error.404")
+    kind = KINDS[PurePosixPath(name).suffix]
+    return Response(STATIC[name], media_type=kind, headers={"Cache-Control": "public, max-age=31536000, immutable"})
+
+
+def health(visit: Visit) -> Response:
+    """`ok` when the database answers."""
+    visit.site.store.check()
+    return PlainTextResponse("ok")

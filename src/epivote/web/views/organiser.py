@@ -1,0 +1,118 @@
+"""The organiser's pages; each needs the secret, which a link leaves in a cookie."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+
+from epivote import EpivoteError
+from epivote.web.exporting import export as export_of
+from epivote.web.exporting import participants_table, truth_table
+from epivote.web.languages import language
+from epivote.web.security.signing import same_secret
+from epivote.web.views.board import board_of
+from epivote.web.views.errors import PageError
+from epivote.web.views.pages import render
+from epivote.web.views.visit import ORGANISER, Visit, see
+
+DAY = 86_400
+REPORT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts"
+)
+
+
+def board(visit: Visit) -> Response:
+    """The live page; a link with the secret lets the organiser in and takes it out of the address."""
+    given = visit.request.query_params.get("secret")
+    if given is not None:
+        return _let_in(visit, given)
+    check_organiser(visit)
+    return render(
+        "organiser.html",
+        language("en"),
+        board=_board(visit),
+        csrf=visit.csrf,
+        task=visit.site.task,
+        languages=[],
+    )
+
+
+def live(visit: Visit) -> Response:
+    """What the live page asks for every two seconds."""
+    check_organiser(visit)
+    return JSONResponse(_board(visit))
+
+
+def export(visit: Visit) -> Response:
+    """One of the files."""
+    check_organiser(visit)
+    site, name = visit.site, visit.request.path_params["name"]
+    if name == "participants.csv":
+        return _file(name, participants_table(site.store.participants()))
+    if name == "truth.csv":
+        return _file(name, truth_table(site.estimation.live))
+    files = export_of(site.store.snapshot()[1], site.task).files
+    if name not in files:
+        raise PageError(404, "error.404")
+    return _file(name, files[name])
+
+
+async def report(request: Request) -> Response:
+    """The full report, made in the process that estimates."""
+    visit = Visit(request, FormData())
+    await run_in_threadpool(check_organiser, visit)
+    try:
+        page = await visit.site.estimation.report()
+    except EpivoteError as error:
+        raise PageError(409, "error.report", reason=str(error)) from None
+    return HTMLResponse(page, headers={"Content-Security-Policy": REPORT_POLICY})
+
+
+def close(visit: Visit) -> Response:
+    """Take no more answers."""
+    check_organiser(visit)
+    visit.site.store.close_task()
+    return see("/organiser")
+
+
+def reopen(visit: Visit) -> Response:
+    """Take answers again."""
+    check_organiser(visit)
+    visit.site.store.open_task()
+    return see("/organiser")
+
+
+def check_organiser(visit: Visit) -> None:
+    """Refuse everybody else."""
+    if not visit.is_organiser:
+        raise PageError(403, "error.organiser")
+
+
+def _let_in(visit: Visit, given: str) -> Response:
+    site = visit.site
+    rate = site.settings.limits.wrong_secrets
+    wait = site.limiter.wait("secrets", visit.address, rate)
+    if wait:
+        raise PageError(429, "error.429", wait=wait)
+    if not same_secret(given, site.secrets.organiser):
+        site.limiter.take("secrets", visit.address, rate)
+        raise PageError(403, "error.organiser")
+    response = see("/organiser")
+    visit.set_cookie(response, ORGANISER, site.organiser_pass, 30 * DAY)
+    return response
+
+
+def _board(visit: Visit) -> dict[str, Any]:
+    site = visit.site
+    gate = site.gate(is_closed=site.store.is_closed())
+    return board_of(site.task, site.estimation.live, site.store.participants(), site.settled(), gate)
+
+
+def _file(name: str, text: str) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(text.encode("utf-8", "replace"), media_type="text/csv", headers=headers)

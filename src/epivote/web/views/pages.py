@@ -1,0 +1,60 @@
+"""Templates filled in; every text is escaped."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, tzinfo
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.responses import HTMLResponse
+
+from epivote.web.languages import Language
+
+STATIC = {file.name: file.read_bytes() for file in (files("epivote.web") / "static").iterdir() if file.is_file()}
+
+
+@cache
+def static_address(name: str) -> str:
+    """Where a file of ours is served; the address changes when the file does."""
+    return f"/static/{name}?{sha256(STATIC[name]).hexdigest()[:12]}"
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("epivote.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(paragraphs=paragraphs, picture=picture_address, static=static_address, when=when)
+    return environment
+
+
+def render(template: str, language: Language, *, status: int = 200, **context: Any) -> HTMLResponse:
+    """A page in a language."""
+    text = _environment().get_template(template).render(say=language, lang=language.code, **context)
+    return HTMLResponse(text.encode("utf-8", "replace"), status)
+
+
+def paragraphs(text: str) -> list[str]:
+    """A text cut at blank lines."""
+    return [part.strip() for part in re.split(r"\n\s*\n", text) if part.strip()]
+
+
+def picture_address(path: str) -> str:
+    """Where a file of the task is served."""
+    return f"/picture/{quote(path)}"
+
+
+def when(moment: datetime | int, zone: tzinfo = UTC) -> str:
+    """`2026-11-16 09:00 UTC`: the same in every language."""
+    if isinstance(moment, int):
+        moment = datetime.fromtimestamp(moment / 1e6, zone)
+    return f"{moment:%Y-%m-%d %H:%M} {moment.tzname()}"

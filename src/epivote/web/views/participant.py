@@ -1,0 +1,155 @@
+"""The pages of a participant: joining, the end, one's own data. The questions are in `question`."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlencode, urlsplit
+
+from starlette.responses import Response
+
+from epivote.web.questions import own_order
+from epivote.web.store.invitations import join_invited
+from epivote.web.store.rows import LONGEST_NAME, InvitationError, NameTakenError, clean_name
+from epivote.web.views.errors import LANGUAGE_COOKIE, PageError
+from epivote.web.views.visit import HALF_A_YEAR, PARTICIPANT, NotJoinedError, Visit, see
+
+PAGES = re.compile(r"/(question/[0-9]{1,6}|end|privacy)?")
+"""Where one can go back to after choosing a language."""
+
+
+def home(visit: Visit) -> Response:
+    """What this is about, and the way in."""
+    return _home(visit, invitation=visit.request.query_params.get("invitation", ""))
+
+
+def join(visit: Visit) -> Response:
+    """Become a participant, with an invitation where one is needed; whoever is one already goes on."""
+    site = visit.site
+    if _joined(visit) is not None:
+        return see("/question")
+    if site.gate(is_closed=site.store.is_closed()) != "open":
+        raise PageError(409, "notopen.closed")
+    invitation = visit.text("invitation")
+    name = clean_name(visit.text("nickname"))
+    if name is None:
+        wrong = visit.language("join.name-wrong", most=LONGEST_NAME)
+        return _home(visit, status=422, invitation=invitation, nickname=visit.text("nickname"), wrong=wrong)
+    limits = site.settings.limits
+    visit.limit("joining", visit.address, limits.joining)
+    try:
+        if site.task.join == "nickname":
+            voter = site.store.join(name, visit.visit)
+        else:
+            wait = site.limiter.wait("secrets", visit.address, limits.wrong_secrets)
+            if wait:
+                raise PageError(429, "error.429", wait=wait)
+            voter = join_invited(site.store, name, visit.visit, invitation)
+    except NameTakenError:
+        wrong = visit.language("join.name-taken", name=name)
+        return _home(visit, status=409, invitation=invitation, nickname=name, wrong=wrong)
+    except InvitationError:
+        visit.site.limiter.take("secrets", visit.address, limits.wrong_secrets)
+        raise
+    response = see("/question")
+    visit.set_cookie(response, PARTICIPANT, voter.token)
+    return response
+
+
+def end(visit: Visit) -> Response:
+    """Thanks, the questions to go back to, and once finished the place and the agreement with the crowd."""
+    sheet, site = visit.sheet, visit.site
+    live = site.estimation.live
+    order = own_order(site.task, sheet)
+    closed = site.settled()
+    place = live.places.get(sheet.voter.name)
+    fresh = place is not None and place.counted == len([name for name in sheet.ballots if name in site.task.by_name])
+    return visit.page(
+        "end.html",
+        sheet=sheet,
+        gate=visit.gate,
+        answered=sum(name in sheet.ballots for name in site.task.by_name),
+        is_done=not _is_going_on(visit),
+        questions=[
+            (position, _state(name in sheet.ballots, name in sheet.skips))
+            for position, name in enumerate(order, start=1)
+            if name in sheet.ballots or name not in closed
+        ],
+        place=place if fresh else None,
+        leaders=live.leaders,
+        final=live.counts_gold,
+    )
+
+
+def finish(visit: Visit) -> Response:
+    """Hand in: nothing can be changed afterwards."""
+    visit.site.store.finish(visit.sheet.voter.id)
+    return see("/end")
+
+
+def forget(visit: Visit) -> Response:
+    """Delete the participant and all their ballots."""
+    visit.site.store.forget(visit.sheet.voter.id)
+    response = see("/")
+    response.delete_cookie(PARTICIPANT, httponly=True, samesite="lax")
+    return response
+
+
+def privacy(visit: Visit) -> Response:
+    """What happens with the data."""
+    return visit.page("privacy.html", joined=_joined(visit))
+
+
+def set_language(visit: Visit) -> Response:
+    """Choose a language, and go back to where that was done if it was here."""
+    code = visit.request.path_params["code"]
+    if code not in visit.site.task.languages:
+        raise PageError(404, "error.404")
+    invitation = visit.request.query_params.get("invitation")
+    response = see(f"/?{urlencode({'invitation': invitation})}" if invitation else _own_path(visit))
+    response.set_cookie(LANGUAGE_COOKIE, code, max_age=HALF_A_YEAR, httponly=True, samesite="lax")
+    return response
+
+
+def _home(visit: Visit, *, invitation: str, status: int = 200, nickname: str = "", wrong: str = "") -> Response:
+    site = visit.site
+    return visit.page(
+        "home.html",
+        status=status,
+        gate=site.gate(is_closed=site.store.is_closed()),
+        joined=_joined(visit),
+        invitation=invitation,
+        nickname=nickname,
+        wrong=wrong,
+        longest=LONGEST_NAME,
+    )
+
+
+def _joined(visit: Visit) -> str | None:
+    """The nickname of a visitor who has joined."""
+    try:
+        return visit.sheet.voter.name
+    except NotJoinedError:
+        return None
+
+
+def _is_going_on(visit: Visit) -> bool:
+    """Whether there are questions to be answered yet."""
+    sheet, site = visit.sheet, visit.site
+    if sheet.voter.finished_at is not None or visit.gate != "open":
+        return False
+    said = {*sheet.ballots, *sheet.skips, *site.settled()}
+    return any(name not in said for name in site.task.by_name)
+
+
+def _state(is_answered: bool, is_skipped: bool) -> str:
+    return "answered" if is_answered else "skipped" if is_skipped else "open"
+
+
+def _own_path(visit: Visit) -> str:
+    """The page before, if it was one of ours."""
+    try:
+        before = urlsplit(visit.request.headers.get("referer", ""))
+    except ValueError:
+        return "/"
+    is_here = before.netloc == visit.request.url.netloc and PAGES.fullmatch(before.path)
+    return before.path if is_here else "/"

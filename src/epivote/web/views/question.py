@@ -1,0 +1,138 @@
+"""One question at a time."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from starlette.responses import Response
+
+from epivote.web.languages import Language
+from epivote.web.questions import most_doubtful, next_open, own_order
+from epivote.web.store import NotOpenError
+from epivote.web.store.store import Sheet
+from epivote.web.task import Instance
+from epivote.web.views.errors import PageError
+from epivote.web.views.visit import Visit, see
+
+
+def go_on(visit: Visit) -> Response:
+    """To the next open question, or to the end."""
+    sheet = visit.sheet
+    if sheet.voter.finished_at is not None or visit.gate != "open":
+        return see("/end")
+    return see(_next(visit, sheet))
+
+
+def show(visit: Visit) -> Response:
+    """One question."""
+    sheet = visit.sheet
+    if sheet.voter.finished_at is not None or visit.gate != "open":
+        return see("/end")
+    instance = _instance(visit)
+    if instance.name not in sheet.ballots and instance.name in visit.site.settled():
+        return see("/question")
+    return _page(visit, instance)
+
+
+def answer(visit: Visit) -> Response:
+    """Keep, or withdraw, what was said about a question."""
+    sheet, store = visit.sheet, visit.site.store
+    visit.limit("answering", sheet.voter.token, visit.site.settings.limits.answering)
+    if visit.gate != "open":
+        raise NotOpenError("closed")
+    instance = _instance(visit)
+    action = visit.text("action")
+    ticks = _ticks(visit, instance)
+    if action == "answer" and not ticks:
+        return _page(visit, instance, status=422, wrong=visit.language("question.nothing-ticked"))
+    if action == "skip":
+        store.skip(sheet.voter.id, instance.name)
+        without = {name: ticked for name, ticked in sheet.ballots.items() if name != instance.name}
+        said = replace(sheet, ballots=without, skips=sheet.skips | {instance.name})
+    elif action in ("answer", "none"):
+        kept = ticks if action == "answer" else ()
+        store.answer(sheet.voter.id, instance.name, kept)
+        said = replace(sheet, ballots={**sheet.ballots, instance.name: kept}, skips=sheet.skips - {instance.name})
+    else:
+        raise PageError(422, "error.422")
+    return see(_next(visit, said, after=_position(visit)))
+
+
+def _instance(visit: Visit) -> Instance:
+    """The question at the position that was asked for."""
+    order = own_order(visit.site.task, visit.sheet)
+    if not 1 <= _position(visit) <= len(order):
+        raise PageError(404, "error.404")
+    return visit.site.task.by_name[order[_position(visit) - 1]]
+
+
+def _position(visit: Visit) -> int:
+    """The number in the address; 0 for what is none."""
+    text: str = visit.request.path_params["position"]
+    return int(text) if re.fullmatch("[1-9][0-9]{0,5}", text) else 0
+
+
+def _ticks(visit: Visit, instance: Instance) -> tuple[str, ...]:
+    """The names behind the ticked numbers."""
+    names = {str(number): each.name for number, each in enumerate(visit.site.task.alternatives)}
+    given = visit.form.getlist("tick")
+    ticked = {names.get(value) if isinstance(value, str) else None for value in given}
+    if not ticked <= set(instance.menu):
+        raise PageError(422, "error.422")
+    return tuple(name for name in instance.menu if name in ticked)
+
+
+def _next(visit: Visit, sheet: Sheet, after: int = 0) -> str:
+    """Where the next open question is; with the most doubtful first, it is chosen now."""
+    site = visit.site
+    closed = site.settled()
+    order = own_order(site.task, sheet)
+    position = next_open(order, sheet, closed, after)
+    if position is None and site.task.order == "doubtful":
+        chosen = most_doubtful(site.task, sheet, site.estimation.live, closed)
+        if chosen is not None:
+            site.store.ask(sheet.voter.id, len(sheet.asked) + 1, chosen)
+            position = len(order) + 1
+    return "/end" if position is None else f"/question/{position}"
+
+
+def _page(visit: Visit, instance: Instance, *, status: int = 200, wrong: str = "") -> Response:
+    task, sheet = visit.site.task, visit.sheet
+    order = own_order(task, sheet)
+    closed = visit.site.settled()
+    position = _position(visit)
+    everything = order if task.order == "shuffled" else list(task.by_name)
+    wanted = [name for name in everything if name in sheet.ballots or name in sheet.skips or name not in closed]
+    done = sum(name in sheet.ballots or name in sheet.skips for name in wanted)
+    coming = next_open(order, replace(sheet, skips=sheet.skips | {instance.name}), closed, position)
+    ticked = sheet.ballots.get(instance.name)
+    numbers = {each.name: number for number, each in enumerate(task.alternatives)}
+    return visit.page(
+        "question.html",
+        status=status,
+        instance=instance,
+        position=position,
+        size=_size_in_words(visit.language, instance) if task.show_size else "",
+        progress=visit.language.counted("question.progress", len(wanted), done=done, total=len(wanted)),
+        boxes=[(numbers[each.name], each, each.name in (ticked or ())) for each in instance.offered],
+        is_compact=not any(each.help for each in instance.offered),
+        is_answered=ticked is not None,
+        is_empty=ticked == (),
+        done=done,
+        total=len(wanted),
+        coming=task.by_name[order[coming - 1]].picture if coming is not None else "",
+        wrong=wrong,
+    )
+
+
+def _size_in_words(say: Language, instance: Instance) -> str:
+    """How many alternatives are right; nothing where any number may be."""
+    lower, upper = instance.size.lower, instance.size.upper
+    if lower == upper:
+        return say.counted("question.size-exactly", lower, lower=lower)
+    if upper is None or upper >= len(instance.offered):
+        return say.counted("question.size-at-least", lower, lower=lower) if lower else ""
+    if lower == 0:
+        return say.counted("question.size-at-most", upper, upper=upper)
+    return say("question.size-between", lower=lower, upper=upper)

@@ -1,0 +1,174 @@
+"""One request of one visitor: who it is, in which language, and whether its form may be believed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from epivote.web.languages import Language, language
+from epivote.web.security.headers import address_of, sent_from_here
+from epivote.web.security.limits import Rate
+from epivote.web.security.signing import new_visit, same_secret
+from epivote.web.site import Gate, Site
+from epivote.web.store.store import Sheet
+from epivote.web.views.errors import PageError, language_code
+from epivote.web.views.pages import render
+
+VISIT, PARTICIPANT, ORGANISER = "epivote_visit", "epivote", "epivote_organiser"
+HALF_A_YEAR = 180 * 86_400
+MOST_FIELDS = 500
+
+
+class NotJoinedError(Exception):
+    """A page for participants was asked for by somebody who is none."""
+
+
+@dataclass
+class Visit:
+    """A request and what its cookies say."""
+
+    request: Request
+    form: FormData
+
+    @property
+    def site(self) -> Site:
+        """The task being served."""
+        site: Site = self.request.app.state.site
+        return site
+
+    @cached_property
+    def language(self) -> Language:
+        """The language of this visitor."""
+        return language(language_code(self.request))
+
+    @cached_property
+    def visit(self) -> str:
+        """A name for this visit, kept in a cookie."""
+        return self._said(VISIT) or new_visit()
+
+    @cached_property
+    def token(self) -> str | None:
+        """The participant that the cookie names."""
+        return self._said(PARTICIPANT)
+
+    @cached_property
+    def is_organiser(self) -> bool:
+        """Whether the cookie was made for the secret that is valid now."""
+        return same_secret(self._said(ORGANISER), self.site.organiser_pass)
+
+    @cached_property
+    def sheet(self) -> Sheet:
+        """Everything this participant has said."""
+        found = None if self.token is None else self.site.store.sheet(self.token)
+        if found is None:
+            raise NotJoinedError
+        return found
+
+    @property
+    def gate(self) -> Gate:
+        """Whether answers are taken now."""
+        return self.site.gate(is_closed=self.sheet.is_closed)
+
+    @property
+    def csrf(self) -> str:
+        """What forms of this visitor carry."""
+        return self.site.signer.token("form", self.visit)
+
+    def page(self, template: str, *, status: int = 200, **context: Any) -> Response:
+        """A page with what all pages show."""
+        task = self.site.task
+        shown = {"task": task, "csrf": self.csrf, "languages": [language(code) for code in task.languages]}
+        return render(template, self.language, status=status, **shown, **context)
+
+    def set_cookie(self, response: Response, name: str, value: str, seconds: int | None = HALF_A_YEAR) -> None:
+        """Give the visitor a signed cookie that scripts cannot read and other sites cannot send along with forms."""
+        sealed = self.site.signer.seal(name, value)
+        secure = self.request.url.scheme == "https"
+        response.set_cookie(name, sealed, max_age=seconds, httponly=True, samesite="lax", secure=secure)
+
+    def limit(self, kind: str, who: str, rate: Rate) -> None:
+        """Refuse what comes too often."""
+        wait = self.site.limiter.take(kind, who, rate)
+        if wait:
+            raise PageError(429, "error.429", wait=wait)
+
+    @property
+    def address(self) -> str:
+        """Where the request comes from."""
+        return address_of(self.request.scope)
+
+    def check_form(self) -> None:
+        """Refuse a form that another site sent, or that was made for another visitor."""
+        known = self._said(VISIT) is not None
+        if not known or not same_secret(self.text("csrf"), self.csrf) or not sent_from_here(self.request):
+            raise PageError(403, "error.form")
+
+    def text(self, name: str) -> str:
+        """A field of the form; empty if it is not there."""
+        value = self.form.get(name)
+        return value if isinstance(value, str) else ""
+
+    def _said(self, cookie: str) -> str | None:
+        return self.site.signer.unseal(cookie, self.request.cookies.get(cookie))
+
+
+View = Callable[[Visit], Response]
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def page(view: View) -> Endpoint:
+    """A view that shows something, run beside the other requests."""
+
+    async def endpoint(request: Request) -> Response:
+        return await run_in_threadpool(_shown, view, Visit(request, FormData()))
+
+    return endpoint
+
+
+def form(view: View) -> Endpoint:
+    """A view that changes something: its form must carry the visitor's token."""
+
+    async def endpoint(request: Request) -> Response:
+        async with request.form(max_files=0, max_fields=MOST_FIELDS) as fields:
+            return await run_in_threadpool(_changed, view, Visit(request, fields))
+
+    return endpoint
+
+
+def either(shown: Endpoint, changed: Endpoint) -> Endpoint:
+    """An address that shows something, and takes its form."""
+
+    async def endpoint(request: Request) -> Response:
+        return await (changed if request.method == "POST" else shown)(request)
+
+    return endpoint
+
+
+def see(path: str) -> Response:
+    """Go on to another page."""
+    return RedirectResponse(path, 303)
+
+
+def _shown(view: View, visit: Visit) -> Response:
+    try:
+        response = view(visit)
+    except NotJoinedError:
+        return see("/")
+    if response.media_type == "text/html" and visit._said(VISIT) is None:
+        visit.set_cookie(response, VISIT, visit.visit, None)
+    return response
+
+
+def _changed(view: View, visit: Visit) -> Response:
+    visit.check_form()
+    try:
+        return view(visit)
+    except NotJoinedError:
+        raise PageError(403, "error.not-joined") from None

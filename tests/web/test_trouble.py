@@ -1,0 +1,137 @@
+"""Trouble around the server: its database goes away or is busy, the process that estimates dies, copies are taken meanwhile."""
+
+import csv
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import psycopg
+
+from asking import Visitor, organiser
+from small_quiz import QUIZ
+
+SOON = 20
+
+
+def eventually(what, seconds=SOON):
+    """What is true before long."""
+    until = time.monotonic() + seconds
+    while not (found := what()):
+        assert time.monotonic() < until, "it never came true"
+        time.sleep(0.1)
+    return found
+
+
+def ballots_shown(boss) -> int:
+    """How many ballots the live sets rest on."""
+    board = boss.get("/organiser/live").json()
+    assert board["problem"] == "" or board["problem"].startswith("The estimation has a problem")
+    return sum(row["ballots"] for row in board["sets"]) if board["problem"] == "" else -1
+
+
+def test_a_database_that_drops_all_connections_is_found_again(serve, postgresql_database):
+    running = serve(QUIZ, postgresql_database)
+    with Visitor(running).joined() as visitor, organiser(running) as boss:
+        assert visitor.answer(1, [0]).status_code == 303
+        eventually(lambda: ballots_shown(boss) == 1)
+        with psycopg.connect(postgresql_database, autocommit=True) as admin:
+            admin.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        assert visitor.answer(2, [1]).status_code == 303
+        assert visitor.ballots()[:2] == [(0,), (1,)]
+        eventually(lambda: ballots_shown(boss) == 2)
+
+
+def test_while_somebody_else_writes_answers_wait_and_pages_do_not(serve, tmp_path):
+    running = serve(QUIZ, f"sqlite:///{tmp_path / 'busy.db'}")
+    with Visitor(running).joined() as visitor, Visitor(running) as reader:
+        token = visitor.csrf("/question/1")
+        other = sqlite3.connect(tmp_path / "busy.db", isolation_level=None, check_same_thread=False)
+        other.execute("BEGIN IMMEDIATE")
+        release = threading.Timer(2.0, other.rollback)
+        release.start()
+        began = time.monotonic()
+        assert reader.get("/").status_code == 200
+        assert time.monotonic() - began < 1
+        sent = visitor.post("/question/1", {"csrf": token, "tick": "0", "action": "answer"})
+        assert sent.status_code == 303
+        assert time.monotonic() - began > 1.5
+        release.join()
+        other.close()
+        assert visitor.ballots()[0] == (0,)
+
+
+def children_of(process: int) -> list[int]:
+    """The processes that a process has started, oldest first."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = status.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == process:
+            found.append(int(status.parent.name))
+    return sorted(found)
+
+
+def test_the_estimation_survives_the_death_of_its_process(serve):
+    running = serve(QUIZ)
+    with Visitor(running).joined() as visitor, organiser(running) as boss:
+        assert visitor.answer(1, [0]).status_code == 303
+        eventually(lambda: ballots_shown(boss) == 1)
+        for child in children_of(running.process.pid):
+            os.kill(child, signal.SIGKILL)
+        assert visitor.answer(2, [1]).status_code == 303
+        eventually(lambda: ballots_shown(boss) == 2, seconds=40)
+        assert boss.get("/organiser/report").status_code == 200
+
+
+def test_a_killed_server_leaves_no_process_behind(serve):
+    running = serve(QUIZ)
+    with Visitor(running).joined() as visitor, organiser(running) as boss:
+        assert visitor.answer(1, [0]).status_code == 303
+        eventually(lambda: ballots_shown(boss) == 1)
+    left = children_of(running.process.pid)
+    assert left
+    running.kill()
+    eventually(lambda: not any(Path(f"/proc/{child}").exists() for child in left))
+
+
+def test_a_copy_taken_while_people_answer_is_whole(serve, tmp_path):
+    running = serve(QUIZ)
+    quiz, copy, out = tmp_path / "quiz" / "quiz.toml", tmp_path / "copy.db", tmp_path / "copy.csv"
+    enough = threading.Event()
+
+    def keep_answering(name):
+        with Visitor(running).joined(name) as visitor:
+            while not enough.is_set():
+                for position in range(1, 5):
+                    assert visitor.answer(position, [position % 3]).status_code == 303
+
+    people = [threading.Thread(target=keep_answering, args=(f"person {k}",)) for k in range(4)]
+    for each in people:
+        each.start()
+    time.sleep(1)
+    collect(*("backup", quiz, "-o", copy))
+    enough.set()
+    for each in people:
+        each.join()
+    collect(*("export", quiz, "--database", f"sqlite:///{copy}", "-o", out))
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    places = [(row["voter"], row["instance"]) for row in rows]
+    assert len(set(places)) == len(places) >= 4
+    assert {row["alternatives"] for row in rows} <= {"cat", "dog", "owl"}
+
+
+def collect(*arguments):
+    done = subprocess.run(
+        [sys.executable, "-m", "epivote", "collect", *map(str, arguments)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
