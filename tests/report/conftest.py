@@ -1,4 +1,3 @@
-import shutil
 from pathlib import Path
 
 import pytest
@@ -6,15 +5,6 @@ import pytest
 from epivote import EM, Ballots, read_ballots, read_truths, write_report
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
-ARGUMENTS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 NASTY = {
     "script": "<script>alert(1)</script>",
     "ends": "</script><img src=x onerror=alert(2)>",
@@ -50,19 +40,6 @@ def nasty() -> Ballots:
         },
         alternatives=names,
     )
-
-
-@pytest.fixture(scope="session")
-def browser():
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if found is None:
-        pytest.skip("no browser to open the report in: apt-get install chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=found, args=list(ARGUMENTS))
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,7 @@
-"""Databases, a served quiz and a browser for the tests of collecting ballots."""
+"""Databases and a served quiz for the tests of collecting ballots."""
 
 import itertools
 import os
-import shutil
 from contextlib import ExitStack
 
 import pytest
@@ -76,16 +75,3 @@ def served(request, tmp_path_factory):
         log = folder / "log"
         yield stack.enter_context(serving(quiz, "--port", "0", "--database", address, log=log))
         assert "Traceback" not in log.read_text(), "something went wrong in the server, whatever it answered"
-
-
-@pytest.fixture(scope="session")
-def browser():
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if found is None:
-        pytest.skip("no browser to open the pages in: apt-get install chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
-        yield running
-        running.close()
