@@ -132,7 +132,7 @@ def export(
         made = export_of(store.snapshot()[1], found, output.name)
         store.database.close()
         write_files({output.parent / name: partial(_write, text) for name, text in made.files.items()})
-        print(f"Wrote {', '.join(made.files)} to {output.parent}.")
+        print(f"Wrote {', '.join(made.files)} in the folder {output.parent.absolute()}")
         if made.left_out:
             print(f"{counted(made.left_out, 'ballot')} left out: they do not fit the task as it is now.")
         print(f"In that folder, this finds the sets of the live page:\n  {made.command}")
