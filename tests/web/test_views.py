@@ -46,6 +46,20 @@ def test_an_answer_is_shown_again_and_can_be_changed(app):
     assert "none of these" in ann.get("/question/1").text
 
 
+def test_none_of_these_is_an_empty_ballot_whatever_is_ticked(app):
+    ann = joined(app, "Ann")
+    say(ann, "/question/1", "none", ticks=[0])
+    (ballot,) = app.state.site.store.snapshot()[1]
+    assert ballot.ticks == ()
+
+
+@pytest.mark.parametrize("token", ["", "0" * 64])
+def test_a_form_without_the_token_of_its_visitor_changes_nothing(app, token):
+    ann = joined(app, "Ann")
+    assert ann.post("/question/1", data={"csrf": token, "action": "none"}).status_code == 403
+    assert app.state.site.store.snapshot()[1] == []
+
+
 def test_nothing_ticked_is_no_answer(app):
     ann = joined(app, "ann")
     sent = ann.post("/question/1", data={"csrf": token_in(ann.get("/question/1")), "action": "answer"})
