@@ -33,16 +33,20 @@ def counted(work, task, parameters):
     return found, work(parameters, found)
 
 
+def task_of(election, with_gold):
+    """The task of an election and its parameters; with gold, the set of its first instance is given."""
+    ballots, bounds = election.as_ballots(), election.size_bounds
+    parameters = election.parameters(ballots)
+    task = Task(ballots, bounds)
+    if not with_gold:
+        return task, parameters
+    first = ballots.instances[0]
+    return Task(ballots, bounds, {first: task.truths(task.truth_step(parameters))[first]}), parameters
+
+
 @given(elections(), st.booleans())
 def test_hard_and_soft_passes_agree(election, with_gold):
-    ballots = election.as_ballots()
-    bounds = election.size_bounds
-    parameters = election.parameters(ballots)
-    gold = None
-    if with_gold:
-        truths = Task(ballots, bounds).truths(Task(ballots, bounds).truth_step(parameters))
-        gold = {ballots.instances[0]: truths[ballots.instances[0]]}
-    task = Task(ballots, bounds, gold)
+    task, parameters = task_of(election, with_gold)
     for arrays, compiled in both(task):
         np.testing.assert_array_equal(compiled.sets(parameters), arrays.sets(parameters))
         hard, again = (counted(one.hard, task, parameters)[0] for one in (arrays, compiled))
@@ -75,13 +79,7 @@ def walk(parameters, seed, steps):
 
 @given(elections(max_voters=5, max_instances=6), st.booleans(), st.integers(0, 2**32))
 def test_sets_kept_from_pass_to_pass_are_those_chosen_anew(election, with_gold, seed):
-    ballots, bounds = election.as_ballots(), election.size_bounds
-    start = election.parameters(ballots)
-    gold = None
-    if with_gold:
-        truths = Task(ballots, bounds).truths(Task(ballots, bounds).truth_step(start))
-        gold = {ballots.instances[0]: truths[ballots.instances[0]]}
-    task = Task(ballots, bounds, gold)
+    task, start = task_of(election, with_gold)
     for arrays, compiled in both(task):
         for parameters in walk(start, seed, 12):
             hard, again = (counted(one.hard, task, parameters)[0] for one in (arrays, compiled))
