@@ -93,6 +93,20 @@ class Parameters:
         """Log-odds of every prior."""
         return self.logs.present - self.logs.absent
 
+    def moves_to(self, following: Parameters) -> tuple[FloatArray, float]:
+        """How far up and down a ballot of every voter, ticked or not, can move a margin when these parameters give way
+        to the following, and how far a prior can. Worked out once, however many shards ask.
+        """
+        known = self.__dict__.get("_moves")
+        if known is None or known[0] is not following:
+            weight, threshold = (following.pushes - self.pushes).T
+            voters = np.stack([np.maximum(weight, 0.0) - threshold, np.maximum(-weight, 0.0) + threshold], axis=1)
+            priors = np.abs(following.prior_log_odds - self.prior_log_odds).max()
+            known = following, (voters, float(priors))
+            object.__setattr__(self, "_moves", known)
+        moves: tuple[FloatArray, float] = known[1]
+        return moves
+
     def distance(self, other: Parameters) -> float:
         """Largest change of any parameter (the l-infinity norm)."""
         return max(

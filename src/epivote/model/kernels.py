@@ -63,21 +63,16 @@ def hard_pass(
 @compiled
 def hard_change(
     ballot_start, ballot_voter, masks, tick_start, tick_column, offered, log_priors, rates, lower, upper, fixed, given,
-    largest, rates_before, prior_moved, room, insides, voters, occurrences,
+    largest, moves, prior_moved, room, insides, voters, occurrences,
 ):  # fmt: skip
-    """The same for rows of up to 64 cells, as a change of what was chosen and counted at `rates_before`.
+    """The same for rows of up to 64 cells, as a change of what was chosen and counted before.
 
     `insides` holds the sets as bits, and `room` how far the margins of a row may still move before its set could be
-    another; while there is some left, it is not chosen anew. Empty sets, no room and no rates before are where to
-    begin.
+    another; while there is some left, it is not chosen anew. `moves` says how far up and down every voter can have
+    moved a margin since. Empty sets, no room and no moves are where to begin.
     """
     width = offered.shape[1] if len(offered) else len(log_priors)
     margins, prior, keys = np.empty(width), log_priors[:width].copy(), np.empty(width, np.int64)
-    moves = np.empty_like(rates_before)
-    for voter in range(len(moves)):  # how far one tick, or none, can move a margin up and down
-        weight, threshold = rates[voter, 0] - rates_before[voter, 0], rates[voter, 1] - rates_before[voter, 1]
-        moves[voter, 0] = max(weight, 0.0) - threshold
-        moves[voter, 1] = max(-weight, 0.0) + threshold
     for row in range(len(ballot_start) - 1):
         first, end = ballot_start[row], ballot_start[row + 1]
         if len(moves):

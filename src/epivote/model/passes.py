@@ -87,11 +87,8 @@ class Chosen(NamedTuple):
         return cls(None, np.zeros(rows), np.zeros(rows, np.uint64), counted)
 
     def moved(self, parameters: Parameters) -> tuple[FloatArray, float]:
-        """The voters' pushes until now, and the most that priors have moved since."""
-        if self.parameters is None:
-            return parameters.pushes[:0], 0.0
-        moves = parameters.prior_log_odds - self.parameters.prior_log_odds
-        return self.parameters.pushes, float(np.abs(moves).max())
+        """How far voters and priors have moved since; no voters if nothing was chosen yet."""
+        return (np.zeros((0, 2)), 0.0) if self.parameters is None else self.parameters.moves_to(parameters)
 
 
 class CompiledPass:
