@@ -3,103 +3,160 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import reduce
-from typing import Any, TypeVar
+from importlib.metadata import version
+from typing import Any
 
 from epivote.data.bounds import SizeBounds
 from epivote.data.packed import PackedBallots
 from epivote.data.parameters import Parameters
 from epivote.engines.disk import BlockSource
-from epivote.engines.local import GROUPS, LocalEngine
+from epivote.engines.local import LocalEngine
 from epivote.errors import ClusterError
 from epivote.model.passes import worth_compiling
 from epivote.model.statistics import Frame, Sums
 
-T = TypeVar("T")
 Gold = Mapping[str, frozenset[str]]
 GLANCE = 2.0
 PATIENCE = 60.0
+LOSSES = 3
+GAVE_UP = (
+    "the cluster gave up: the workers that took a part of the ballots died one after the other, perhaps for want of "
+    "memory; give them more, or take more workers"
+)
 
 
 class DaskEngine:
-    """Groups of blocks, each read once by a worker, and read again by another if that worker is lost.
-
-    An iteration submits one small task per group; nothing is left on the scheduler when it is over.
-    """
+    """Blocks dealt out to workers by their threads; each is read once, and again elsewhere if its worker is lost."""
 
     def __init__(self, packed: PackedBallots, bounds: SizeBounds, gold: Sequence[Gold]) -> None:
-        self.client = packed.client
         compiled = worth_compiling(packed.n_approvals)
-        sources = [
-            BlockSource(block, bounds, known, compiled=compiled, kept=True)
-            for block, known in zip(packed.blocks, gold, strict=True)
-        ]
-        count = min(len(sources), self._threads() or GROUPS)  # a task costs milliseconds, however little it has to do
-        groups = [sources[number::count] for number in range(count)]
-        size = packed.n_voters, packed.n_alternatives
-        self._held = [self.client.submit(_hold, group, *size, pure=False) for group in groups]
+        with _connected():
+            seats = [address for address, threads in _workers(packed.client).items() for _ in range(threads)]
+            _check_versions(packed.client)
+            dealt: dict[str, list[BlockSource]] = {}
+            for number, (block, known) in enumerate(zip(packed.blocks, gold, strict=True)):
+                source = BlockSource(block, bounds, known, compiled=compiled, kept=True)
+                dealt.setdefault(seats[number % len(seats)], []).append(source)
+            size = packed.n_voters, packed.n_alternatives
+            self._parts = [_Part(packed.client, (sources, *size), address) for address, sources in dealt.items()]
         self._frames: dict[bool, Frame] = {}
 
     def frame(self, *, by_menu: bool) -> Frame:
         """See `Engine`."""
         if by_menu not in self._frames:
-            self._frames[by_menu] = Frame.joined(self._each(_frame, by_menu))
+            self._frames[by_menu] = Frame.joined(self._each("frame", by_menu=by_menu))
         return self._frames[by_menu]
 
     def hard_sums(self, parameters: Parameters) -> Sums:
         """See `Engine`."""
-        return reduce(Sums.together, self._each(LocalEngine.hard_sums, parameters))
+        found: list[Sums] = self._each("hard_sums", parameters)
+        return reduce(Sums.together, found)
 
     def soft_sums(self, parameters: Parameters) -> tuple[Sums, float]:
         """See `Engine`."""
-        found = self._each(LocalEngine.soft_sums, parameters)
+        found = self._each("soft_sums", parameters)
         return reduce(Sums.together, (counted for counted, _ in found)), sum(total for _, total in found)
 
-    def _each(self, work: Callable[..., T], *given: Any) -> list[T]:
-        from distributed import CancelledError, KilledWorker
+    def _each(self, method: str, *given: Any, **named: Any) -> list[Any]:
+        with _connected():
+            for part in self._parts:
+                part.begin(method, *given, **named)
+            return [part.answer() for part in self._parts]
 
-        tasks = [self.client.submit(work, held, *given, pure=False) for held in self._held]
+
+class _Part:
+    """Some blocks with one worker.
+
+    They live there as a Dask actor, which is called without the scheduler's bookkeeping: as a task, every call would
+    take longer than the work of a late iteration.
+    """
+
+    def __init__(self, client: Any, contents: tuple[Any, ...], address: str) -> None:
+        self.client, self.contents = client, contents
+        self._place(workers=[address], allow_other_workers=True)
+
+    def begin(self, method: str, *given: Any, **named: Any) -> None:
+        """Have the worker begin this method of its engine."""
+        self._asked = method, given, named
         try:
-            self._wait(tasks)
-            found: list[T] = self.client.gather(tasks)
-        except KilledWorker as error:
-            raise ClusterError(
-                "the cluster gave up: the workers that took a part of the ballots died one after the other, perhaps "
-                "for want of memory; give them more, or take more workers"
-            ) from error
-        except (CancelledError, OSError) as error:
-            raise ClusterError("the connection to the cluster was lost; resume when it is back") from error
-        except BaseException:
-            self.client.cancel(tasks)
-            raise
-        return found
+            self._call = getattr(self._actor or self._bound(), method)(*given, **named)
+        except RuntimeError:  # the worker is known to be lost
+            self._call = None
 
-    def _wait(self, tasks: list[Any]) -> None:
-        """Until all are done; waits for lost workers to come back, but not for ever."""
+    def answer(self) -> Any:
+        """What it found; if its worker is lost, what another one finds."""
+        for _ in range(LOSSES):
+            while self._call is not None:
+                try:
+                    return self._call.result(timeout=GLANCE)
+                except TimeoutError:
+                    if self._future.status != "finished":  # lost, and no answer will ever come
+                        break
+                except OSError:  # nobody is there; what fails in the work itself is told by other errors
+                    break
+            self._place()
+            method, given, named = self._asked
+            self.begin(method, *given, **named)
+        raise ClusterError(GAVE_UP)
+
+    def _place(self, **where: Any) -> None:
+        self._future = self.client.submit(_Engine, *self.contents, actor=True, pure=False, **where)
+        self._actor: Any = None
+
+    def _bound(self) -> Any:
         from distributed import wait
 
-        deserted: float | None = None
         while True:
+            _workers(self.client)
             try:
-                wait(tasks, timeout=GLANCE)
+                wait(self._future, timeout=GLANCE)
+                break
             except TimeoutError:
-                now = time.monotonic()
-                deserted = None if self._threads() else deserted or now
-                if deserted and now - deserted > PATIENCE:
-                    raise ClusterError(
-                        f"the cluster has had no workers for {PATIENCE:.0f} seconds; start some and resume"
-                    ) from None
-            else:
-                return
-
-    def _threads(self) -> int:
-        return sum(worker["nthreads"] for worker in self.client.scheduler_info(n_workers=-1)["workers"].values())
+                pass
+        with self.client.as_current():  # else it would belong to the client made last
+            self._actor = self._future.result()
+        return self._actor
 
 
-def _hold(group: Sequence[BlockSource], n_voters: int, n_alternatives: int) -> LocalEngine:
-    return LocalEngine(group, n_voters, n_alternatives, parallel=False)
+class _Engine(LocalEngine):
+    """An engine on a worker, as many threads as the worker was given."""
+
+    def __init__(self, sources: Sequence[BlockSource], n_voters: int, n_alternatives: int) -> None:
+        from distributed import get_worker
+
+        super().__init__(sources, n_voters, n_alternatives, threads=get_worker().state.nthreads)
 
 
-def _frame(engine: LocalEngine, by_menu: bool) -> Frame:
-    return engine.frame(by_menu=by_menu)
+def _workers(client: Any) -> dict[str, int]:
+    """How many threads every worker has; the first worker is waited for, but not for ever."""
+    until = time.monotonic() + PATIENCE
+    while not (found := client.nthreads()):
+        if time.monotonic() > until:
+            raise ClusterError(f"the cluster has had no workers for {PATIENCE:.0f} seconds; start some and resume")
+        time.sleep(min(GLANCE, PATIENCE))
+    return dict(found)
+
+
+def _check_versions(client: Any) -> None:
+    """Refuse workers that would not understand what they are sent: they would die of it, one after the other."""
+    for address, found in client.run(version, "epivote", on_error="return").items():
+        if found != version("epivote"):
+            has = f"epivote {found}" if isinstance(found, str) else "no epivote"
+            raise ClusterError(f"the worker {address} has {has}; install epivote {version('epivote')} on every worker")
+
+
+@contextmanager
+def _connected() -> Iterator[None]:
+    """Say in one sentence why the cluster cannot do its work."""
+    from distributed import CancelledError, KilledWorker
+    from distributed.client import ClosedClientError
+
+    try:
+        yield
+    except KilledWorker as error:
+        raise ClusterError(GAVE_UP) from error
+    except (CancelledError, ClosedClientError, OSError) as error:
+        raise ClusterError("the connection to the cluster was lost; resume when it is back") from error

@@ -8,7 +8,7 @@ from epivote.data.bounds import SizeBounds
 from epivote.data.packed import PackedBallots, PackedBlock
 from epivote.data.shards import CELLS_PER_SHARD, make_shards
 from epivote.engines.gold import known_rows, nothing_known
-from epivote.engines.local import LocalEngine
+from epivote.engines.local import LocalEngine, threads
 from epivote.engines.memory import make_pass
 from epivote.model.passes import Pass, worth_compiling
 
@@ -28,7 +28,7 @@ def disk_engine(packed: PackedBallots, bounds: SizeBounds, gold: Sequence[Gold])
         room -= block.n_ballots * BYTES_PER_BALLOT + block.n_instances * BYTES_PER_INSTANCE
         room -= n_shards * packed.n_voters * BYTES_PER_VOTER
         sources.append(BlockSource(block, bounds, known, compiled=compiled, kept=room >= 0))
-    return LocalEngine(sources, packed.n_voters, packed.n_alternatives, parallel=compiled)
+    return LocalEngine(sources, packed.n_voters, packed.n_alternatives, threads=threads(compiled=compiled))
 
 
 class BlockSource:

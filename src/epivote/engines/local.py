@@ -1,4 +1,4 @@
-"""Passes worked through on this machine, by as many threads as there are cores."""
+"""Passes worked through on this machine, by one or more threads."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class LocalEngine:
     that neither the number of threads nor their order changes a result. No two threads write to the same sums.
     """
 
-    def __init__(self, sources: Sequence[Source], n_voters: int, n_alternatives: int, *, parallel: bool) -> None:
+    def __init__(self, sources: Sequence[Source], n_voters: int, n_alternatives: int, *, threads: int) -> None:
         self.sources = sources
         self.size = n_voters, n_alternatives
-        self.parallel = parallel and len(sources) > 1
+        self.threads = threads
         self._frames: dict[bool, Frame] = {}
 
     def frame(self, *, by_menu: bool) -> Frame:
@@ -72,8 +72,8 @@ class LocalEngine:
             for number, group in waiting:
                 found[number] = work(group)
 
-        helpers = min(threads(), len(groups)) - 1 if self.parallel else 0
-        helping = [_pool(threads()).submit(help_out) for _ in range(helpers)]
+        helpers = min(self.threads, len(groups)) - 1
+        helping = [_pool(self.threads).submit(help_out) for _ in range(helpers)]
         help_out()
         for helper in helping:
             if not helper.cancel():  # it has begun
@@ -91,7 +91,12 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
-def threads() -> int:
-    """How many threads to use: `EPIVOTE_THREADS`, else one per core this process may use."""
+def threads(*, compiled: bool) -> int:
+    """How many threads to use: `EPIVOTE_THREADS`, else one per core this process may use.
+
+    Only compiled loops leave the interpreter alone, so only they run side by side.
+    """
+    if not compiled:
+        return 1
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return int(os.environ.get("EPIVOTE_THREADS", 0)) or usable or 1

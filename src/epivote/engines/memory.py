@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from functools import cached_property, partial
 
 from epivote.data.shards import Shard
-from epivote.engines.local import LocalEngine
+from epivote.engines.local import LocalEngine, threads
 from epivote.model.passes import ArrayPass, CompiledPass, Known, Pass, worth_compiling
 
 
 def memory_engine(
     shards: Sequence[Shard], known: Sequence[Known | None], n_voters: int, n_alternatives: int, n_approvals: int
 ) -> LocalEngine:
-    """An engine over these shards; compiled loops leave the interpreter alone, so only they run side by side."""
+    """An engine over these shards."""
     compiled = worth_compiling(n_approvals)
     sources = [_Held(shard, given, compiled=compiled) for shard, given in zip(shards, known, strict=True)]
-    return LocalEngine(sources, n_voters, n_alternatives, parallel=compiled)
+    return LocalEngine(sources, n_voters, n_alternatives, threads=threads(compiled=compiled))
 
 
 def make_pass(shard: Shard, known: Known | None, *, compiled: bool) -> Pass:
