@@ -48,7 +48,7 @@ def from_disk(crowd: Crowd) -> Iterator[Any]:
 
 
 def from_cluster(workers: int) -> Build:
-    """The packed folder on Dask workers of one thread each."""
+    """The packed folder on Dask workers of one thread each, which this process reaches without the scheduler."""
 
     @contextmanager
     def build(crowd: Crowd) -> Iterator[Any]:
@@ -56,7 +56,7 @@ def from_cluster(workers: int) -> Build:
 
         with (
             LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
-            Client(cluster) as client,
+            Client(cluster, direct_to_workers=True) as client,
         ):
             yield epivote.open_packed(crowd.folder / "packed", client=client)
 

@@ -148,6 +148,7 @@ class PackedBallots(Ballots):
     client: Any
     kept_bytes: int
     sizes: dict[str, IntArray]
+    _sample: tuple[int, frozenset[str], Ballots] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Opened again where it arrives; a client stays where it is."""
@@ -205,8 +206,17 @@ class PackedBallots(Ballots):
     # Parts in memory
 
     def thinned(self, step: int, also: Iterable[str] = ()) -> Ballots:
-        """About every `step`-th instance, chosen by name so that no order matters, and those named in `also`."""
+        """About every `step`-th instance, chosen by name so that no order matters, and those named in `also`.
+
+        The last answer is kept: it takes a look at every block, and one fit after the other asks for the same.
+        """
         wanted = frozenset(also)
+        if self._sample is None or self._sample[:2] != (step, wanted):
+            object.__setattr__(self, "_sample", (step, wanted, self._thinned(step, wanted)))
+        assert self._sample is not None
+        return self._sample[2]
+
+    def _thinned(self, step: int, wanted: frozenset[str]) -> Ballots:
         parts = []
         for block in self.blocks:
             inside = block.keys() % max(step, 1) == 0

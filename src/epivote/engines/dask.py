@@ -127,7 +127,8 @@ class _Engine(LocalEngine):
     def __init__(self, sources: Sequence[BlockSource], n_voters: int, n_alternatives: int) -> None:
         from distributed import get_worker
 
-        super().__init__(sources, n_voters, n_alternatives, threads=get_worker().state.nthreads)
+        threads = get_worker().state.nthreads
+        super().__init__(sources, n_voters, n_alternatives, threads=threads, groups=threads)
 
 
 def _workers(client: Any) -> dict[str, int]:

@@ -25,10 +25,12 @@ class LocalEngine:
     that neither the number of threads nor their order changes a result. No two threads write to the same sums.
     """
 
-    def __init__(self, sources: Sequence[Source], n_voters: int, n_alternatives: int, *, threads: int) -> None:
+    def __init__(
+        self, sources: Sequence[Source], n_voters: int, n_alternatives: int, *, threads: int, groups: int = GROUPS
+    ) -> None:
         self.sources = sources
         self.size = n_voters, n_alternatives
-        self.threads = threads
+        self.threads, self.groups = threads, groups
         self._frames: dict[bool, Frame] = {}
 
     def frame(self, *, by_menu: bool) -> Frame:
@@ -64,7 +66,7 @@ class LocalEngine:
         return Frame.joined(frames)
 
     def _each(self, work: Callable[[Sequence[Source]], T]) -> list[T]:
-        groups = [self.sources[number::GROUPS] for number in range(min(GROUPS, len(self.sources)))]
+        groups = [self.sources[number :: self.groups] for number in range(min(self.groups, len(self.sources)))]
         found: dict[int, T] = {}
         waiting = iter(enumerate(groups))
 
