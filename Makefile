@@ -52,7 +52,7 @@ bench-collect: .venv/.installed-dev
 reproduce: .venv/.installed-dev
 	$(BIN)/python -m experiments.reproduce
 
-methods: .venv/.installed-dev
+methods: .venv/.installed-bench
 	$(BIN)/python -m experiments.methods
 
 docs: .venv/.installed-docs

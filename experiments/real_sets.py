@@ -14,12 +14,6 @@ REAL = {
     "real_imagenet_full": "85 raters, 38,187 pages, 5 ballots each",
     "ecg6": "4 readers, 827 electrocardiograms, 6 abnormalities",
 }
-DAWID_SKENE = {
-    "real_imagenet": (0.930, 0.632, 0.763),
-    "real_imagenet_full": (0.915, 0.695, 0.773),
-    "ecg6": (0.995, 0.975, 0.979),
-}
-"""Hamming, 0/1 and Jaccard of crowd-kit's Dawid-Skene on yes/no answers pooled over labels: quoted, not computed."""
 RealSet = tuple[Ballots, dict[str, frozenset[str]], Bounds]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from epivote import AMLE, EM, Approval, Ballots, Majority, Modal, suggest_method
+from epivote import AMLE, EM, Approval, Ballots, Comparison, Majority, Modal, suggest_method
 
 Bounds = tuple[int, int | None]
 Rule = AMLE | EM | Majority | Modal | Approval
@@ -37,3 +37,9 @@ def chosen_by_auto(ballots: Ballots) -> str:
 def fit_rule(name: str, ballots: Ballots, bounds: Bounds, seed: int = 0) -> Rule:
     """The named rule, or the one `auto` takes, fitted; only random starts look at the seed."""
     return RULES[chosen_by_auto(ballots) if name == "auto" else name](bounds, seed).fit(ballots)
+
+
+def in_three(found: Comparison) -> str:
+    """Share of alternatives decided rightly, of sets exactly right, and mean Jaccard."""
+    share = found.correct.sum() / found.widths.sum()
+    return f"{share:.3f} / {found.zero_one.mean():.3f} / {found.jaccard.mean():.3f}"

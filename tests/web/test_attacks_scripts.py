@@ -15,7 +15,7 @@ IMAGE = "<img src=x onerror=alert(1)>"
 SCRIPT = "<script>alert(2)</script>"
 QUOTES = '"\' onmouseover=\'alert(3)\' autofocus onfocus="alert(4)" x="'
 ENDS = "</textarea></title></script></style><svg onload=alert(5)>"
-TEMPLATE = "{{ 7*191 }} {% raw %} ${7*191} {{ config }}"
+TEMPLATE = "{{ 7907*7919 }} {% raw %} ${7907*7919} {{ config }}"
 EVERYTHING = f"{IMAGE} {SCRIPT} {QUOTES} {ENDS} {TEMPLATE}"
 FILE = "<img src=x onerror=alert(6)>\"' onload='alert(7)'.svg"
 SVG = (
@@ -60,7 +60,7 @@ def nasty(tmp_path_factory):
         yield running
 
 
-NICKNAMES = [IMAGE, SCRIPT, "\"'><svg onload=alert(5)>", "{{ 7*191 }}"]
+NICKNAMES = [IMAGE, SCRIPT, "\"'><svg onload=alert(5)>", "{{ 7907*7919 }}"]
 
 
 def test_nothing_a_task_or_a_person_says_runs(browser, nasty):
@@ -80,7 +80,7 @@ def test_nothing_a_task_or_a_person_says_runs(browser, nasty):
                 assert (
                     page.locator("script:not([src])").count() == page.locator("script[type='application/json']").count()
                 )
-                assert "1337" not in page.content()
+                assert "62615533" not in page.content()
                 page.mouse.move(200, 300)
             page.goto("/end")
             page.locator("form[action='/finish'] button").click()
@@ -99,7 +99,7 @@ def test_nothing_runs_on_the_organisers_page_either(browser, nasty):
         page.wait_for_url("**/organiser")
         page.locator("#voters tr", has_text="robot").wait_for(timeout=15_000)
         page.mouse.move(300, 300)
-        assert "1337" not in page.content()
+        assert "62615533" not in page.content()
         page.goto("/organiser/report")
         page.wait_for_load_state()
         assert IMAGE in page.locator("body").inner_text()
