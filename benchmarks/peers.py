@@ -11,7 +11,7 @@ import warnings
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -37,18 +37,27 @@ def ballot_frame(numbers: Columns) -> Any:
     )
 
 
-def crowd_kit(frame: Any, base: Literal["MajorityVote", "DawidSkene"]) -> Any:
+class Labelled(NamedTuple):
+    """crowd-kit's series of label lists, and the most iterations that it gave any label before it stopped by itself."""
+
+    labels: Any
+    n_iterations: int | None
+
+
+def crowd_kit(frame: Any, base: Literal["MajorityVote", "DawidSkene"]) -> Labelled:
     """BinaryRelevance over the named aggregator with its usual settings."""
     from crowdkit import aggregation
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return aggregation.BinaryRelevance(getattr(aggregation, base)()).fit_predict(frame)
+        fitted = aggregation.BinaryRelevance(getattr(aggregation, base)()).fit(frame)
+    histories = [getattr(each, "loss_history_", ()) for each in fitted.aggregators_.values()]
+    return Labelled(fitted.labels_, max(map(len, histories), default=0) or None)
 
 
-def sets_of_series(found: Any) -> Sets:
+def sets_of_series(found: Labelled) -> Sets:
     """Sets from crowd-kit's series of label lists."""
-    lists = [sorted(labels) for labels in found.sort_index()]
+    lists = [sorted(labels) for labels in found.labels.sort_index()]
     start = np.concatenate([[0], np.cumsum([len(labels) for labels in lists])])
     return Sets(start, np.array([label for labels in lists for label in labels], np.int64))
 
