@@ -14,7 +14,7 @@ from benchmarks.store import Kept, Settings, Store
 
 PEERS = {"crowdkit": "crowd-kit", "peerannot": "peerannot", "scipy": "scipy"}
 NOT_RUN = {("M", "peerannot-ds"), ("XL", "peerannot-ds"), ("XL", "crowdkit-ds")}
-FROM_DISK_ONLY = ("amle-disk", "em-disk")
+FROM_DISK_ONLY = ("amle-disk", "em-disk", "amle-dask-1", "amle-dask-2")
 
 
 def methods_for(crowd: Crowd) -> list[str]:

@@ -116,9 +116,9 @@ def crowd_lines(results: Measured) -> Iterator[Line]:
         yield under_memory(results, "XL", method, 1.0, f"XL: peak memory of {name} from packed data")
     for name, method in (("AMLE", "amle-disk"), ("EM", "em-disk")):
         yield under_memory(results, "10xXL", method, 1.5, f"10xXL: peak memory of {name} from packed data")
-    for name, method in (("AMLE", "amle"), ("EM", "em")):
+    for crowd, name, method in (("XL", "AMLE", "amle"), ("XL", "EM", "em"), ("10xXL", "AMLE", "amle")):
         one, two = f"{method}-dask-1", f"{method}-dask-2"
-        yield at_least_faster(results, "XL", two, one, 1.6, f"XL: {name}, two Dask workers against one")
-        yield same(results, "XL", two, one, f"XL: sets of {name}, two Dask workers against one")
+        yield at_least_faster(results, crowd, two, one, 1.6, f"{crowd}: {name}, two Dask workers against one")
+        yield same(results, crowd, two, one, f"{crowd}: sets of {name}, two Dask workers against one")
     yield same(results, "XL", "amle", "amle-disk", "XL: sets of AMLE, memory against disk")
     yield same(results, "XL", "amle-uniform", "amle-dask-2", "XL: sets of AMLE, memory against Dask")

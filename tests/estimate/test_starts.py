@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 
 import oracles
-from epivote import Ballots, simulate
+from epivote import Ballots, SizeBounds, simulate
 from epivote.estimate import starts
 from strategies import elections
 
@@ -112,6 +112,17 @@ def test_of_very_many_pairs_a_part_chosen_by_name_makes_the_start(monkeypatch):
     _, again = starts.anna_karenina(reordered)
     by_name = dict(zip(reordered.voters, again, strict=True))
     np.testing.assert_allclose([by_name[voter] for voter in ballots.voters], few, rtol=1e-12)
+
+
+@pytest.mark.parametrize("upper", [0, 1, 2, 4, 5, None])
+def test_ticks_are_too_many_if_clearly_more_than_can_be_right(upper):
+    ballots = Ballots.from_mapping(
+        {("v", "x"): set("abc"), ("v", "y"): set(), ("w", "x"): set("abcd")}, alternatives=list("abcd")
+    )
+    most = 3 * min(4, 4 if upper is None else upper)
+    assert starts.tick_too_much(ballots, SizeBounds(0, upper)) == (1.1 * most < 7)
+    everywhere = SizeBounds(0, upper, per_instance={"x": (0, upper), "nowhere": (1, 1)})
+    assert starts.tick_too_much(ballots, everywhere) == (1.1 * most < 7)
 
 
 def test_a_thinned_part_is_chosen_by_name_and_holds_what_is_wanted():

@@ -16,6 +16,8 @@ Gold = Mapping[str, frozenset[str]]
 BYTES_PER_BALLOT = 12
 BYTES_PER_INSTANCE = 24
 BYTES_PER_VOTER = 16
+CELLS_PER_COMPILED_SHARD = 1 << 21
+"""Compiled passes need no tables, only sums for all voters per shard: the fewer shards the better."""
 
 
 def disk_engine(packed: PackedBallots, bounds: SizeBounds, gold: Sequence[Gold]) -> LocalEngine:
@@ -24,7 +26,7 @@ def disk_engine(packed: PackedBallots, bounds: SizeBounds, gold: Sequence[Gold])
     room = packed.kept_bytes
     sources = []
     for block, known in zip(packed.blocks, gold, strict=True):
-        n_shards = 1 + block.n_instances * packed.n_alternatives // CELLS_PER_SHARD
+        n_shards = 1 + block.n_instances * packed.n_alternatives // _cells(compiled=compiled)
         room -= block.n_ballots * BYTES_PER_BALLOT + block.n_instances * BYTES_PER_INSTANCE
         room -= n_shards * packed.n_voters * BYTES_PER_VOTER
         sources.append(BlockSource(block, bounds, known, compiled=compiled, kept=room >= 0))
@@ -43,12 +45,16 @@ class BlockSource:
         """Passes over all shards of the block."""
         if self._passes is not None:
             return self._passes
-        shards = make_shards(self.block.columns(), *self.bounds.resolve(self.block))
+        shards = make_shards(self.block.columns(), *self.bounds.resolve(self.block), _cells(compiled=self.compiled))
         known = known_rows(self.gold, self.block.ballots(), shards) if self.gold else [None] * len(shards)
         passes = [make_pass(shard, given, compiled=self.compiled) for shard, given in zip(shards, known, strict=True)]
         if self.kept:
             self._passes = passes
         return passes
+
+
+def _cells(*, compiled: bool) -> int:
+    return CELLS_PER_COMPILED_SHARD if compiled else CELLS_PER_SHARD
 
 
 def gold_by_block(packed: PackedBallots, gold: Gold | None) -> list[Gold]:

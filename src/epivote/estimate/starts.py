@@ -44,8 +44,12 @@ def mirrored(ballots: Ballots) -> Rates:
 
 def tick_too_much(ballots: Ballots, bounds: SizeBounds) -> bool:
     """Whether voters tick clearly more than can be right even at the upper bound: they may mean the opposite."""
-    parts = ballots.blocks if isinstance(ballots, PackedBallots) else (ballots,)
-    most = sum(int(part.cast @ bounds.resolve(part)[1]) for part in parts)
+    offered = ballots.n_alternatives
+    if not bounds.per_instance and not ballots.has_menus:  # the same everywhere, so nothing needs to be read
+        most = ballots.n_ballots * (offered if bounds.upper is None else min(bounds.upper, offered))
+    else:
+        parts = ballots.blocks if isinstance(ballots, PackedBallots) else (ballots,)
+        most = sum(int(part.cast @ bounds.resolve(part)[1]) for part in parts)
     return ballots.n_approvals > 1.1 * most
 
 
