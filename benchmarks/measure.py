@@ -95,10 +95,7 @@ def fingerprint(sets: Iterable[Sets]) -> str:
 
 def iterations(fitted: Any) -> int | None:
     """How many iterations were made, where the method tells."""
-    for name in ("n_iter_", "n_iterations"):
-        if hasattr(fitted, name):
-            return int(getattr(fitted, name))
-    return None
+    return getattr(fitted, "n_iter_", getattr(fitted, "n_iterations", None))
 
 
 def main() -> None:

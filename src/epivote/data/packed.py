@@ -27,6 +27,7 @@ VERSION = 1
 INDEX = "index.npz"
 WIDEST_MASK = 64
 KEPT_BYTES = 1 << 29
+KEPT_SAMPLE = 5000
 SIZES = ("instances", "ballots", "approvals", "pairs", "most_ballots", "menus")
 
 
@@ -208,13 +209,15 @@ class PackedBallots(Ballots):
     def thinned(self, step: int, also: Iterable[str] = ()) -> Ballots:
         """About every `step`-th instance, chosen by name so that no order matters, and those named in `also`.
 
-        The last answer is kept: it takes a look at every block, and one fit after the other asks for the same.
+        The last small answer is kept: it takes a look at every block, and one fit after the other asks for the same.
         """
         wanted = frozenset(also)
-        if self._sample is None or self._sample[:2] != (step, wanted):
-            object.__setattr__(self, "_sample", (step, wanted, self._thinned(step, wanted)))
-        assert self._sample is not None
-        return self._sample[2]
+        if self._sample is not None and self._sample[:2] == (step, wanted):
+            return self._sample[2]
+        sample = self._thinned(step, wanted)
+        if sample.n_instances <= KEPT_SAMPLE:
+            object.__setattr__(self, "_sample", (step, wanted, sample))
+        return sample
 
     def _thinned(self, step: int, wanted: frozenset[str]) -> Ballots:
         parts = []
