@@ -14,6 +14,7 @@ from benchmarks.load import Load, Plan, press, press_for
 from examples.crowd.served import Served, serving, start
 from examples.shapes.answers import QUIZ, indices, picture_of
 
+BETWEEN_KILLS = 30
 Kept = list[tuple[str, str, frozenset[int]]]  # nickname, picture, ticks
 
 
@@ -25,18 +26,23 @@ def under_load(database: str, plan: Plan, seconds: float, folder: Path) -> tuple
 
 
 def killed_under_load(database: str, plan: Plan, kills: int, apart: float, folder: Path) -> tuple[Load, Kept]:
-    """The same with so many power cuts, each some seconds (about `apart`) after the server is back."""
+    """The same with so many power cuts, each some seconds (about `apart`) after the server is back, and not before it
+    has taken some ballots, however slow the machine.
+    """
     load = asyncio.run(_killed(database, plan, kills, apart, folder / "log"))
     return load, kept(database, folder)
 
 
 async def _killed(database: str, plan: Plan, kills: int, apart: float, log: Path) -> Load:
-    rng, enough = np.random.default_rng(plan.seed), asyncio.Event()
+    rng, enough, load = np.random.default_rng(plan.seed), asyncio.Event(), Load()
     served = start(QUIZ, "--database", database, "--port", "0", log=log)
     try:
-        pressing = asyncio.create_task(press(served.address, plan, enough))
+        pressing = asyncio.create_task(press(served.address, plan, enough, load))
         for _ in range(kills):
+            before = load.sent
             await asyncio.wait([pressing], timeout=apart * rng.uniform(0.5, 1.5))
+            while load.sent < before + BETWEEN_KILLS and not pressing.done():
+                await asyncio.wait([pressing], timeout=0.02)
             if pressing.done():
                 break
             served = await asyncio.to_thread(kill_and_start, served, database, log)

@@ -69,12 +69,12 @@ async def press_for(seconds: float, server: str, plan: Plan) -> Load:
     """Keep so many people busy for so long."""
     enough = asyncio.Event()
     asyncio.get_running_loop().call_later(seconds, enough.set)
-    return await press(server, plan, enough)
+    return await press(server, plan, enough, Load())
 
 
-async def press(server: str, plan: Plan, enough: asyncio.Event) -> Load:
+async def press(server: str, plan: Plan, enough: asyncio.Event, load: Load) -> Load:
     """Keep so many people busy until it is enough; whoever finishes is followed by somebody new."""
-    load, began = Load(), time.monotonic()
+    began = time.monotonic()
     generators = np.random.default_rng(plan.seed).spawn(plan.people)
     async with asyncio.TaskGroup() as group:
         for seat, rng in enumerate(generators):
