@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from epivote import AMLE, EM, Ballots, Parameters, SizeBounds, reference_crowd, simulate
 from epivote.engines import memory
 from epivote.estimate.task import Task
-from epivote.model import passes
+from epivote.model import compiling, passes
 from epivote.model.posterior import log_partition_and_inclusion
 from epivote.model.soft_kernels import LARGEST, weigh_margins, weigh_odds
 from epivote.model.statistics import Sums
@@ -182,6 +182,23 @@ def test_masks_and_lists_find_what_arrays_find(alternatives, upper, monkeypatch)
     np.testing.assert_allclose(soft_compiled.log_likelihoods_, soft.log_likelihoods_, rtol=1e-11)
 
 
+@pytest.mark.parametrize("alternatives", [3, 21, 64, 66])
+def test_rows_with_few_and_with_many_ballots_are_weighed_alike(alternatives):
+    """A few instances are answered by everybody, most by some, the first by nobody but one."""
+    rng = np.random.default_rng(alternatives)
+    answering = rng.choice([0.05, 0.3, 1.0], size=(400, 1), p=[0.5, 0.48, 0.02])
+    missing = rng.random((400, 60)) > answering
+    missing[0], missing[:, 0] = True, False
+    array = rng.random((400, 60, alternatives)) < 0.3
+    task = Task(Ballots.from_array(array, missing=missing), SizeBounds(1, 3))
+    rates = rng.uniform(0.3, 0.9, 60), rng.uniform(0.1, 0.5, 60), rng.uniform(0.1, 0.6, alternatives)
+    for arrays, compiled in both(task):
+        (soft, total), (resoft, retotal) = (counted(one.soft, task, Parameters(*rates)) for one in (arrays, compiled))
+        np.testing.assert_allclose(resoft.voters, soft.voters, rtol=1e-12)
+        np.testing.assert_allclose(resoft.occurrences, soft.occurrences, rtol=1e-12)
+        assert retotal == pytest.approx(total, rel=1e-12)
+
+
 @pytest.mark.parametrize("cells", [1, 500, 1 << 20])
 @pytest.mark.parametrize("threads", ["1", "2", "5"])
 def test_neither_cut_nor_threads_change_a_bit_of_the_hard_result(cells, threads, monkeypatch):
@@ -226,11 +243,11 @@ def test_small_inputs_do_not_load_the_compiler_and_large_ones_do():
 
 
 def test_without_the_compiler_large_inputs_are_fitted_with_arrays(monkeypatch):
-    monkeypatch.setattr(passes, "find_spec", lambda name: None)
-    assert not passes.worth_compiling(10**9)
+    monkeypatch.setattr(compiling, "find_spec", lambda name: None)
+    assert not compiling.worth_compiling(10**9)
     monkeypatch.undo()
-    assert passes.worth_compiling(10**9)
-    assert not passes.worth_compiling(100)
+    assert compiling.worth_compiling(10**9)
+    assert not compiling.worth_compiling(100)
 
 
 def test_a_large_crowd_is_recovered_by_the_compiled_loops():

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 import oracles
 from epivote import InputError, Parameters, log_likelihood
 from epivote.estimate.task import Task
+from epivote.model import level, prior_kernels
 from epivote.model import priors as prior_steps
 from epivote.model.counters import LogCounter, PlainCounter, counter_of
 from epivote.model.level import in_box, level_is_free
@@ -219,3 +220,45 @@ def test_many_or_extreme_alternatives_are_counted_in_logarithms():
     assert isinstance(counter_of(np.zeros(5), 1, 2, 9.0), PlainCounter)
     assert isinstance(counter_of(np.zeros(500), 1, 2, 9.0), LogCounter)
     assert isinstance(counter_of(np.full(5, 400.0), 1, 2, 9.0), LogCounter)
+
+
+def with_and_without_the_compiler(work):
+    """What work returns when sweeps are compiled, and when they are not."""
+    found = []
+    for loaded in (True, False):
+        with pytest.MonkeyPatch.context() as patch:
+            for module in (prior_steps, level):
+                patch.setattr(module, "loaded", lambda loaded=loaded: loaded)
+            found.append(work())
+    return found
+
+
+@st.composite
+def sweeps(draw):
+    """Statistics with one pair of bounds, and priors to begin with; often at a limit, often forced."""
+    m = draw(st.integers(1, 45))
+    lower = draw(st.integers(0, m))
+    upper = draw(st.sampled_from([lower, min(lower + 1, m), min(lower + 4, m), m]))
+    total = draw(st.integers(1, 10**6))
+    occurrences = draw(st.lists(st.integers(0, total), min_size=m, max_size=m))
+    edges = st.sampled_from([FLOOR, 0.5, 1 - FLOOR])
+    t = draw(st.lists(st.one_of(st.floats(FLOOR, 1 - FLOOR), edges), min_size=m, max_size=m))
+    return counted(occurrences, total, lower, upper), np.array(t)
+
+
+@given(sweeps(), st.booleans(), st.floats(0.01, 1e4), st.floats(0.01, 1e4))
+def test_compiled_sweeps_agree_to_the_last_bit(case, believing, present, absent):
+    statistics, t = case
+    belief = level.Belief(present, absent) if believing else level.NO_BELIEF
+    compiled, plain = with_and_without_the_compiler(lambda: prior_sweep(statistics, t, FLOOR, belief))
+    np.testing.assert_array_equal(compiled, plain)
+
+
+def test_compiled_sweeps_are_taken_where_they_can_be(monkeypatch):
+    called = []
+    swept, level_shift = prior_kernels.swept, prior_kernels.level_shift
+    monkeypatch.setattr(prior_kernels, "swept", lambda *given: called.append("swept") or swept(*given))
+    monkeypatch.setattr(prior_kernels, "level_shift", lambda *given: called.append("shift") or level_shift(*given))
+    one, two = counted([3, 2, 1], 4, 1, 2), counted([3, 2, 1], 4, 1, 2) + counted([3, 2, 1], 4, 0, 2)
+    with_and_without_the_compiler(lambda: [prior_sweep(each, np.full(3, 0.3), FLOOR) for each in (one, two)])
+    assert called == ["swept", "shift"]

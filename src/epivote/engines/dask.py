@@ -15,7 +15,7 @@ from epivote.data.parameters import Parameters
 from epivote.engines.disk import BlockSource
 from epivote.engines.local import LocalEngine
 from epivote.errors import ClusterError
-from epivote.model.passes import worth_compiling
+from epivote.model.compiling import worth_compiling
 from epivote.model.statistics import Frame, Sums
 
 Gold = Mapping[str, frozenset[str]]

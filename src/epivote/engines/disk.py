@@ -10,7 +10,8 @@ from epivote.data.shards import CELLS_PER_SHARD, make_shards
 from epivote.engines.gold import known_rows, nothing_known
 from epivote.engines.local import LocalEngine, threads
 from epivote.engines.memory import make_pass
-from epivote.model.passes import Pass, worth_compiling
+from epivote.model.compiling import worth_compiling
+from epivote.model.passes import Pass
 
 Gold = Mapping[str, frozenset[str]]
 BYTES_PER_BALLOT = 12

@@ -7,7 +7,8 @@ from functools import cached_property, partial
 
 from epivote.data.shards import Shard
 from epivote.engines.local import LocalEngine, threads
-from epivote.model.passes import ArrayPass, CompiledPass, Known, Pass, worth_compiling
+from epivote.model.compiling import worth_compiling
+from epivote.model.passes import ArrayPass, CompiledPass, Known, Pass
 
 
 def memory_engine(

@@ -11,7 +11,7 @@ from epivote.data.bounds import SizeBounds
 from epivote.data.lists import Lists
 from epivote.data.names import FloatArray, sums
 from epivote.data.packed import PackedBallots
-from epivote.model.passes import worth_compiling
+from epivote.model.compiling import worth_compiling
 
 DENSE_CELLS = 20_000_000
 NUMBERS_PER_BLOCK = 4_000_000

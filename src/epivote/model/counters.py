@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from operator import mul
 from typing import Protocol
 
 import numpy as np
 
 from epivote.data.names import FloatArray
-from epivote.model.sizes import backward_table, forward, next_state, start_state
-
-SAFE = 600.0
+from epivote.model.sizes import SAFE, backward_table, forward, next_state, start_state
 
 
 class Counter(Protocol):
@@ -30,10 +27,21 @@ class Counter(Protocol):
 
 def counter_of(theta: FloatArray, lower: int, upper: int, reach: float) -> Counter:
     """A counter for log-odds of which none will move farther than `reach` from 0."""
+    return PlainCounter(theta.tolist(), lower, upper) if plain(theta, reach) else LogCounter(theta, lower, upper)
+
+
+def plain(theta: FloatArray, reach: float = 0.0) -> bool:
+    """Whether no sum of products of these odds can leave the range of numbers, wherever within `reach` they move."""
     farthest = max(reach, float(np.max(np.abs(theta), initial=0.0))) + math.log(2)
-    return (
-        PlainCounter(theta.tolist(), lower, upper) if farthest * len(theta) < SAFE else LogCounter(theta, lower, upper)
-    )
+    return farthest * len(theta) < SAFE
+
+
+def in_order(states: list[float], worth: list[float]) -> float:
+    """What the states are worth, added up one after the other: `sum` may round differently, compiled loops do not."""
+    total = 0.0
+    for state, each in zip(states, worth, strict=False):
+        total += state * each
+    return total
 
 
 class LogCounter:
@@ -77,8 +85,7 @@ class PlainCounter:
     def pull(self, j: int) -> float:
         """See `Counter`."""
         later, counter = self._later[j + 1], self._counter
-        without = sum(map(mul, counter, later))
-        with_ = sum(map(mul, counter, later[1:]))
+        without, with_ = in_order(counter, later), in_order(counter, later[1:])
         if self._absorbing:
             with_ += counter[-1] * later[-1]
         if with_ == 0:

@@ -99,9 +99,11 @@ def hard_change(
             for b in range(first, end):
                 voters[ballot_voter[b], 0] += bits(masks[b] & inside) - bits(masks[b] & before)
                 voters[ballot_voter[b], 1] += more
-            for c in range(width):
-                change = np.int64((inside >> np.uint64(c)) & ONE) - np.int64((before >> np.uint64(c)) & ONE)
-                occurrences[offered[row, c] if len(offered) else c] += change
+            flips = inside ^ before
+            while flips:
+                c = bits((flips & -flips) - ONE)
+                occurrences[offered[row, c] if len(offered) else c] += 1.0 if (inside >> np.uint64(c)) & ONE else -1.0
+                flips &= flips - ONE
 
 
 @inlined

@@ -10,12 +10,11 @@ import numpy as np
 
 from epivote.data.names import BoolArray, FloatArray
 from epivote.data.parameters import from_log_odds
-from epivote.model.sizes import backward, end_states, forward, start_state
+from epivote.model.compiling import loaded
+from epivote.model.counters import plain
+from epivote.model.sizes import FEW, backward, end_states, forward, start_state
 from epivote.model.solve import solve_rising
 from epivote.model.statistics import Group, Statistics
-
-FEW_SIZES = 40
-PLAIN = 15.0
 
 
 class Belief(NamedTuple):
@@ -44,7 +43,6 @@ class SizeWeights:
     def __init__(self, sizes: FloatArray, log_weights: FloatArray) -> None:
         possible = np.isfinite(log_weights)
         self.sizes, self.log_weights = sizes[possible], log_weights[possible]
-        self._pairs = list(zip(self.sizes.tolist(), self.log_weights.tolist(), strict=True))
 
     @classmethod
     def binomial(cls, group: Group) -> "SizeWeights":
@@ -55,7 +53,7 @@ class SizeWeights:
 
     def mean_and_variance(self, shift: float) -> tuple[float, float]:
         """Of the size, after the shift."""
-        if len(self.sizes) <= FEW_SIZES:
+        if len(self.sizes) <= FEW:
             return self._of_few(shift)
         exponents = self.log_weights + shift * self.sizes
         shares = np.exp(exponents - exponents.max())
@@ -65,12 +63,18 @@ class SizeWeights:
 
     def _of_few(self, shift: float) -> tuple[float, float]:
         """The same without arrays, which cost more than they save here."""
-        pairs = [(size, weight + shift * size) for size, weight in self._pairs]
-        largest = max(exponent for _, exponent in pairs)
-        shares = [(size, math.exp(exponent - largest)) for size, exponent in pairs]
-        total = math.fsum(share for _, share in shares)
-        mean = math.fsum(size * share for size, share in shares) / total
-        return mean, math.fsum((size - mean) ** 2 * share for size, share in shares) / total
+        sizes = self.sizes.tolist()
+        exponents = [weight + shift * size for size, weight in zip(sizes, self.log_weights.tolist(), strict=True)]
+        largest = max(exponents)
+        total = mean = variance = 0.0
+        shares = [(size, math.exp(exponent - largest)) for size, exponent in zip(sizes, exponents, strict=True)]
+        for size, share in shares:
+            total += share
+            mean += size * share
+        mean /= total
+        for size, share in shares:
+            variance += (size - mean) * (size - mean) * share
+        return mean, variance / total
 
 
 def shift_level(
@@ -81,17 +85,29 @@ def shift_level(
     inside = np.abs(theta) < limit
     if not inside.any() or all(group.lower == 0 and group.upper == group.width for group in groups):
         return theta
-    sizes = [(count, _size_weights(theta, inside, group)) for group, count in groups.items()]
-    low, high = -limit - theta[inside].min(), limit - theta[inside].max()
+    low, high = float(-limit - theta[inside].min()), float(limit - theta[inside].max())
     total = float(occurrences[inside].sum()) + belief.present * int(inside.sum())
-    shift = best_shift(sizes, total, float(low), float(high), believed=sum(belief), theta=theta[inside])
+    (group, count), *others = groups.items()
+    if not others and loaded() and _few_sizes(theta, inside, group):
+        from epivote.model.prior_kernels import level_shift
+
+        believed = sum(belief)
+        shift = level_shift(theta, total, count, group.lower, group.upper, low, high, believed)
+    else:
+        sizes = [(count, _size_weights(theta, inside, group)) for group, count in groups.items()]
+        shift = best_shift(sizes, total, low, high, believed=sum(belief), theta=theta[inside])
     return np.where(inside, np.clip(theta + shift, -limit, limit), theta)
+
+
+def _few_sizes(theta: FloatArray, inside: BoolArray, group: Group) -> bool:
+    """Whether all are inside and plain numbers are fit to count sizes."""
+    return bool(inside.all()) and group.upper < FEW and plain(theta)
 
 
 def _size_weights(theta: FloatArray, inside: BoolArray, group: Group) -> SizeWeights:
     """Weights of the number of members among `inside`, whatever the others do within the bounds."""
-    if inside.all() and len(theta) <= FEW_SIZES and float(np.abs(theta).max()) < PLAIN:
-        return SizeWeights(*_sums_of_products(np.exp(theta).tolist(), group))
+    if _few_sizes(theta, inside, group):
+        return SizeWeights(*_sums_of_products([math.exp(each) for each in theta.tolist()], group))
     worth = end_states(group.lower, group.upper, group.upper + 1)
     for other in theta[~inside]:
         worth = backward(worth, other, 0.0)
@@ -120,15 +136,16 @@ def best_shift(
     theta: FloatArray | None = None,
 ) -> float:
     """The shift at which the expected total size, with the believed instances of `theta` without bounds, is `total`."""
+    unbounded = theta.tolist() if theta is not None and believed else []
 
     def expected(shift: float) -> tuple[float, float]:
         moments = [(count, *weights.mean_and_variance(shift)) for count, weights in sizes]
         mean = sum(count * mean for count, mean, _ in moments)
         slope = sum(count * variance for count, _, variance in moments)
-        if theta is not None and believed:
-            inside = from_log_odds(theta + shift)
-            mean += believed * float(inside.sum())
-            slope += believed * float((inside * (1 - inside)).sum())
+        for each in unbounded:
+            inside = 1 / (1 + math.exp(-(each + shift)))
+            mean += believed * inside
+            slope += believed * inside * (1 - inside)
         return mean, slope
 
     return solve_rising(expected, total, low, high, 0.0)

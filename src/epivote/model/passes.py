@@ -5,8 +5,7 @@ Both ways give the same sets to the last bit, and the same soft counts up to rou
 
 from __future__ import annotations
 
-import sys
-from importlib.util import find_spec
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -21,8 +20,6 @@ from epivote.model.posterior import log_partition_and_inclusion
 from epivote.model.statistics import Sums, tally
 
 WIDEST_MASK = 64
-WORTH_LOADING = 1_000_000
-WORTH_CALLING = 20_000
 
 
 class Known(NamedTuple):
@@ -144,7 +141,13 @@ class CompiledPass:
         """See `Pass`."""
         from epivote.model.soft_kernels import soft_pass
 
-        return float(soft_pass(*self._arguments(parameters), parameters.largest_push, parameters.factors, *counted))
+        extra = parameters.largest_push, parameters.factors, self._order
+        return float(soft_pass(*self._arguments(parameters), *extra, *counted))
+
+    @cached_property
+    def _order(self) -> IntArray:
+        """Rows, those with most ballots first."""
+        return np.argsort(-np.diff(self.shard.ballot_start), kind="stable")
 
     def _changed(self, before: Chosen, parameters: Parameters) -> Chosen:
         """What is chosen at these parameters, as a change of what was chosen before."""
@@ -171,12 +174,6 @@ def _masks(shard: Shard) -> IntArray:
     from epivote.model.kernels import masks_of
 
     return shard.ticks.numbers if isinstance(shard.ticks, Masks) else masks_of(*shard.ticks)
-
-
-def worth_compiling(n_approvals: int) -> bool:
-    """Whether the compiled loops win: they do once loaded, but loading them takes about as long as a smaller fit."""
-    loaded = "epivote.model.kernels" in sys.modules
-    return n_approvals >= (WORTH_CALLING if loaded else WORTH_LOADING) and find_spec("numba") is not None
 
 
 def weigh(shard: Shard, parameters: Parameters, known: Known | None) -> tuple[FloatArray, float]:

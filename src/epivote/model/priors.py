@@ -19,7 +19,8 @@ import numpy as np
 from epivote.data.names import FloatArray
 from epivote.data.parameters import from_log_odds, log_odds
 from epivote.errors import InputError
-from epivote.model.counters import counter_of
+from epivote.model.compiling import loaded
+from epivote.model.counters import counter_of, plain
 from epivote.model.level import (
     NO_BELIEF,
     Belief,
@@ -156,6 +157,15 @@ def _sweep(
 
     A belief is one more group, of instances without bounds.
     """
+    if len(groups) == 1 and isinstance(limits, _BoxLimits) and loaded() and plain(theta, limits.reach):
+        from epivote.model.prior_kernels import swept
+
+        ((group, count),) = groups.items()
+        bounds = group.lower, group.upper, limits.limit
+        compiled: FloatArray
+        compiled, found = swept(theta, occurrences, count, *bounds, belief.present, sum(belief))
+        if found:
+            return compiled
     believed = any(belief)
     counts = [*groups.values(), sum(belief)] if believed else list(groups.values())
     counters = [counter_of(theta, group.lower, group.upper, limits.reach) for group in groups]

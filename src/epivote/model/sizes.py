@@ -16,7 +16,8 @@ from epivote.data.names import FloatArray
 
 Weight = FloatArray | float
 FEW = 40
-PLAIN = 1e-7
+SAFE = 600.0
+"""Products of numbers whose logarithms add up to less than this, either way, are plain numbers."""
 
 
 def start_state(n_states: int) -> FloatArray:
@@ -68,7 +69,9 @@ def log_size_distribution(priors: FloatArray) -> FloatArray:
 
 def log_size_mass(priors: FloatArray, lower: int, upper: int) -> float:
     """Ln beta: log-probability that the size lies in lower..upper."""
-    if len(priors) <= FEW and float(np.min(np.minimum(priors, 1 - priors), initial=1.0)) >= PLAIN:
+    states = lower if upper >= len(priors) else upper
+    smallest = float(np.min(np.minimum(priors, 1 - priors), initial=1.0))
+    if states <= FEW and len(priors) * math.log(smallest) > -SAFE:
         return _log_mass_of_few(priors.tolist(), lower, upper)
     counter = end_states(lower, upper, len(priors))
     for log_in, log_out in zip(np.log(priors), np.log1p(-priors), strict=True):
@@ -77,7 +80,7 @@ def log_size_mass(priors: FloatArray, lower: int, upper: int) -> float:
 
 
 def _log_mass_of_few(priors: list[float], lower: int, upper: int) -> float:
-    """The same with plain numbers, where none of their products can vanish."""
+    """The same with plain numbers, for few states and where no product can vanish."""
     absorbing = upper >= len(priors)
     worth = [1.0 if size >= lower else 0.0 for size in range((lower if absorbing else upper) + 1)]
     for prior in priors:

@@ -1,7 +1,7 @@
 """The soft pass over a shard as compiled loops: odds, probabilities, counts.
 
-It does what `passes.py` does with arrays, up to rounding. A block of rows is weighed in lockstep: the inner loops run
-over the rows of the block, which the compiler turns into vector instructions.
+It does what `passes.py` does with arrays, up to rounding. Rows are worked through in blocks, in lockstep: the inner
+loops run over the rows of a block, each in a lane of its own, which the compiler turns into vector instructions.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from epivote.model.kernels import ONE, compiled, inlined, margins_of
+from epivote.model.kernels import LAST_PLACE, ONE, compiled, inlined, margins_of
 
 PLAIN_RANGE = 300.0
 LARGEST = 1e130
 MOST_LANES = 160
 NUMBERS_PER_BLOCK = 1 << 16
+FEWEST_LANES = 8
 
 reordering: Any = njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 """For sums that need not agree to the last bit."""
@@ -26,10 +27,13 @@ reordering: Any = njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 @reordering
 def soft_pass(
     ballot_start, ballot_voter, masks, tick_start, tick_column, offered, log_priors, rates, lower, upper, fixed, given,
-    largest, odds_of_voter, voters, occurrences,
+    largest, odds_of_voter, order, voters, occurrences,
 ):  # fmt: skip
-    """Weigh every row's cells, those of `fixed` rows by their sets, count, and add up all log-partitions."""
-    rows = len(ballot_start) - 1
+    """Weigh every row's cells, those of `fixed` rows by their sets, count, and add up all log-partitions.
+
+    Rows are taken in `order`, those with most ballots first, so that those side by side have about equally many.
+    """
+    rows = len(order)
     width = offered.shape[1] if len(offered) else len(log_priors)
     top = lower if upper >= width else upper
     lanes = max(1, min(MOST_LANES, NUMBERS_PER_BLOCK // ((width + 1) * (top + 1))))
@@ -37,11 +41,13 @@ def soft_pass(
     counter, everything = np.empty((top + 1, lanes)), np.empty(lanes)
     prior, one = log_priors[:width].copy(), np.empty(width)
     prior_odds, plain = np.exp(log_priors), np.empty(lanes, np.bool_)
+    mask, found = np.empty(lanes, np.uint64), np.empty(lanes)
     total, product = 0.0, 1.0
     for first in range(0, rows, lanes):
-        count = min(lanes, rows - first)
+        block = order[first : first + lanes]
+        count = len(block)
         for lane in range(count):
-            row = first + lane
+            row = block[lane]
             if len(offered):
                 for c in range(width):
                     one[c] = prior_odds[offered[row, c]]
@@ -54,7 +60,7 @@ def soft_pass(
                     odds[c, lane] = one[c]
         weigh_odds(odds, lower, upper, later, counter, everything, inclusion)
         for lane in range(count):
-            row = first + lane
+            row = block[lane]
             partition = later[0, 0, lane]
             if plain[lane] and everything[lane] < LARGEST and partition > 1.0 / LARGEST:
                 product *= partition
@@ -72,29 +78,55 @@ def soft_pass(
                     total += one[c] * given[row, c]
             else:
                 total += weigh_margins(one, lower, upper, later[:, :, lane], counter[:, lane], inclusion[:, lane])
+        sizes = everything  # not needed any more
+        sizes[:] = 0.0
+        for c in range(width):
+            sizes += inclusion[c]
+        rounds = add_up(block, ballot_start, ballot_voter, masks, inclusion, sizes, voters, mask, found)
         for lane in range(count):
-            row = first + lane
-            for c in range(width):
-                one[c] = inclusion[c, lane]
-            size = one.sum()
-            for b in range(ballot_start[row], ballot_start[row + 1]):
-                found = 0.0
-                if len(masks):
-                    mask = masks[b]
-                    for c in range(width):
-                        found += one[c] if (mask >> np.uint64(c)) & ONE else 0.0
-                else:
-                    for k in range(tick_start[b], tick_start[b + 1]):
-                        found += one[tick_column[k]]
-                voters[ballot_voter[b], 0] += found
-                voters[ballot_voter[b], 1] += size
+            begin, end = ballot_start[block[lane]] + rounds, ballot_start[block[lane] + 1]
+            if begin < end:
+                one[:] = inclusion[:, lane]
+                hits_of(begin, end, ballot_voter, masks, tick_start, tick_column, one, sizes[lane], voters)
             if len(offered):
                 for c in range(width):
-                    occurrences[offered[row, c]] += one[c]
+                    occurrences[offered[block[lane], c]] += inclusion[c, lane]
         if not len(offered):
             for c in range(width):
                 occurrences[c] += inclusion[c, :count].sum()
     return total + math.log(product)
+
+
+@compiled
+def active_in(block, ballot_start, number, active):
+    """How many rows of a block, which has those with most ballots first, have a ballot of this number."""
+    while active and ballot_start[block[active - 1] + 1] - ballot_start[block[active - 1]] <= number:
+        active -= 1
+    return active
+
+
+@reordering
+def add_up(block, ballot_start, ballot_voter, masks, inclusion, sizes, voters, mask, found):
+    """Count hits and right ones seen of the first ballots of a block's rows: one ballot of every row at a time, as
+    long as enough rows have one; gives how many that were.
+    """
+    number, active = 0, len(block) if len(masks) else 0
+    while True:
+        active = active_in(block, ballot_start, number, active)
+        if active < FEWEST_LANES:
+            return number
+        for lane in range(active):
+            mask[lane] = masks[ballot_start[block[lane]] + number]
+        found[:] = 0.0
+        for c in range(len(inclusion)):
+            inside, place = inclusion[c], np.uint64(LAST_PLACE - c)
+            for lane in range(active):
+                found[lane] += inside[lane] if np.int64(mask[lane] << place) < 0 else 0.0
+        for lane in range(active):
+            voter = ballot_voter[ballot_start[block[lane]] + number]
+            voters[voter, 0] += found[lane]
+            voters[voter, 1] += sizes[lane]
+        number += 1
 
 
 @inlined
@@ -117,6 +149,22 @@ def odds_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, odd
     if not len(masks):
         for c in range(len(odds)):
             odds[c] *= all_left
+
+
+@inlined
+def hits_of(begin, end, ballot_voter, masks, tick_start, tick_column, inside, size, voters):
+    """Count the hits and right ones seen of these ballots of one row."""
+    for b in range(begin, end):
+        found = 0.0
+        if len(masks):
+            mask = masks[b]
+            for c in range(len(inside)):
+                found += inside[c] if (mask >> np.uint64(c)) & ONE else 0.0
+        else:
+            for k in range(tick_start[b], tick_start[b + 1]):
+                found += inside[tick_column[k]]
+        voters[ballot_voter[b], 0] += found
+        voters[ballot_voter[b], 1] += size
 
 
 @compiled

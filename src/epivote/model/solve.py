@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 MOST_STEPS = 200
+CLOSE = 1e-14
 
 
 def solve_rising(
@@ -24,7 +25,7 @@ def solve_rising(
         low, high = (x, high) if value < target else (low, x)
         newton = x + (target - value) / slope if slope > 0 else low
         following = newton if low < newton < high else (low + high) / 2
-        if abs(following - x) <= 1e-14 * (1 + abs(x)):
+        if abs(following - x) <= CLOSE * (1 + abs(x)):
             break
         x = following
     return x

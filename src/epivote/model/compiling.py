@@ -1,0 +1,17 @@
+"""When compiled loops pay. They always win once loaded, but loading them takes as long as a fit of some size."""
+
+import sys
+from importlib.util import find_spec
+
+WORTH_LOADING = 1_000_000
+WORTH_CALLING = 20_000
+
+
+def loaded() -> bool:
+    """Whether compiled loops are there already, so that calling them costs next to nothing."""
+    return "epivote.model.kernels" in sys.modules
+
+
+def worth_compiling(n_approvals: int) -> bool:
+    """Whether passes over so many approvals should be compiled."""
+    return n_approvals >= (WORTH_CALLING if loaded() else WORTH_LOADING) and find_spec("numba") is not None
