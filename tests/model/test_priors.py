@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 import oracles
 from epivote import InputError, Parameters, log_likelihood
 from epivote.estimate.task import Task
-from epivote.model import level, prior_kernels
+from epivote.model import level, prior_kernels, sizes
 from epivote.model import priors as prior_steps
 from epivote.model.counters import LogCounter, PlainCounter, counter_of
 from epivote.model.level import in_box, level_is_free
@@ -227,7 +227,7 @@ def with_and_without_the_compiler(work):
     found = []
     for loaded in (True, False):
         with pytest.MonkeyPatch.context() as patch:
-            for module in (prior_steps, level):
+            for module in (prior_steps, level, sizes):
                 patch.setattr(module, "loaded", lambda loaded=loaded: loaded)
             found.append(work())
     return found
@@ -252,6 +252,14 @@ def test_compiled_sweeps_agree_to_the_last_bit(case, believing, present, absent)
     belief = level.Belief(present, absent) if believing else level.NO_BELIEF
     compiled, plain = with_and_without_the_compiler(lambda: prior_sweep(statistics, t, FLOOR, belief))
     np.testing.assert_array_equal(compiled, plain)
+
+
+@given(sweeps())
+def test_compiled_masses_agree_to_the_last_bit(case):
+    statistics, t = case
+    ((lower, upper, *_),) = statistics.groups
+    compiled, plain = with_and_without_the_compiler(lambda: sizes.log_size_mass(t, lower, upper))
+    assert compiled == plain
 
 
 def test_compiled_sweeps_are_taken_where_they_can_be(monkeypatch):

@@ -107,6 +107,12 @@ class Parameters:
         moves: tuple[FloatArray, float] = known[1]
         return moves
 
+    def prepare(self, previous: Parameters | None) -> None:
+        """Work out what every pass over a shard looks up, so that threads need not do so all at once."""
+        _ = self.largest_push, self.prior_log_odds
+        if previous is not None:
+            previous.moves_to(self)
+
     def distance(self, other: Parameters) -> float:
         """Largest change of any parameter (the l-infinity norm)."""
         return max(

@@ -17,7 +17,7 @@ from epivote.data.ballots import Ballots, Menu
 from epivote.data.lists import Lists, Masks
 from epivote.data.names import IntArray, row_ranges
 
-CELLS_PER_SHARD = 1 << 18
+CELLS_PER_SHARD = 1 << 17
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ class LocalEngine:
         self.size = n_voters, n_alternatives
         self.threads, self.groups = threads, groups
         self._frames: dict[bool, Frame] = {}
+        self._previous: Parameters | None = None
 
     def frame(self, *, by_menu: bool) -> Frame:
         """What is known before any sets; worked out once, which also reads every source once."""
@@ -41,6 +42,8 @@ class LocalEngine:
 
     def hard_sums(self, parameters: Parameters) -> Sums:
         """What the most likely sets say."""
+        parameters.prepare(self._previous)
+        self._previous = parameters
 
         def work(group: Sequence[Source]) -> Sums:
             counted = Sums.none(*self.size)
@@ -66,17 +69,20 @@ class LocalEngine:
         return Frame.joined(frames)
 
     def _each(self, work: Callable[[Sequence[Source]], T]) -> list[T]:
+        """The work on all groups. A thread begins with those that it had last time: its core may still hold them."""
         groups = [self.sources[number :: self.groups] for number in range(min(self.groups, len(self.sources)))]
+        workers = min(self.threads, len(groups))
+        taken: dict[int, int] = {}
         found: dict[int, T] = {}
-        waiting = iter(enumerate(groups))
 
-        def help_out() -> None:
-            for number, group in waiting:
-                found[number] = work(group)
+        def help_out(worker: int) -> None:
+            first = worker * len(groups) // workers
+            for number in (*range(first, len(groups)), *range(first)):
+                if taken.setdefault(number, worker) == worker:
+                    found[number] = work(groups[number])
 
-        helpers = min(self.threads, len(groups)) - 1
-        helping = [_pool(self.threads).submit(help_out) for _ in range(helpers)]
-        help_out()
+        helping = [_pool(self.threads).submit(help_out, worker) for worker in range(1, workers)]
+        help_out(0)
         for helper in helping:
             if not helper.cancel():  # it has begun
                 helper.result()

@@ -1,7 +1,7 @@
-"""One sweep over the priors as compiled loops, where all instances have the same bounds and plain numbers suffice.
+"""The mass of the size bounds and one sweep over the priors as compiled loops, where plain numbers suffice.
 
-It does what `counters.py`, `priors.py` and `level.py` do, in the same order, so that priors agree to the last bit.
-Importing this module loads numba.
+They do what `sizes.py`, `counters.py`, `priors.py` and `level.py` do, in the same order, so that all agree to the last
+bit. Importing this module loads numba.
 """
 
 from __future__ import annotations
@@ -14,6 +14,22 @@ from epivote.model.kernels import compiled
 from epivote.model.solve import CLOSE, MOST_STEPS
 
 FAR_APART = 30.0
+
+
+@compiled
+def log_mass_of_few(priors, lower, upper):
+    """Logarithm of the probability that the size of a set lies within the bounds."""
+    absorbing = upper >= len(priors)
+    top = lower if absorbing else upper
+    worth = np.empty(top + 1)
+    for s in range(top + 1):
+        worth[s] = 1.0 if s >= lower else 0.0
+    for prior in priors:
+        for s in range(top):
+            worth[s] = (1.0 - prior) * worth[s] + prior * worth[s + 1]
+        if not absorbing:
+            worth[top] = (1.0 - prior) * worth[top]
+    return math.log(worth[0]) if worth[0] > 0.0 else -np.inf
 
 
 @compiled

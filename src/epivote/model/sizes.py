@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from epivote.data.names import FloatArray
+from epivote.model.compiling import loaded
 
 Weight = FloatArray | float
 FEW = 40
@@ -72,7 +73,11 @@ def log_size_mass(priors: FloatArray, lower: int, upper: int) -> float:
     states = lower if upper >= len(priors) else upper
     smallest = float(np.min(np.minimum(priors, 1 - priors), initial=1.0))
     if states <= FEW and len(priors) * math.log(smallest) > -SAFE:
-        return _log_mass_of_few(priors.tolist(), lower, upper)
+        if not loaded():
+            return _log_mass_of_few(priors.tolist(), lower, upper)
+        from epivote.model.prior_kernels import log_mass_of_few
+
+        return float(log_mass_of_few(priors, lower, upper))
     counter = end_states(lower, upper, len(priors))
     for log_in, log_out in zip(np.log(priors), np.log1p(-priors), strict=True):
         counter = backward(counter, log_in, log_out)
