@@ -42,8 +42,9 @@ class LocalEngine:
 
     def hard_sums(self, parameters: Parameters) -> Sums:
         """What the most likely sets say."""
-        parameters.prepare(self._previous)
-        self._previous = parameters
+        if self.threads > 1:
+            parameters.prepare(self._previous)
+            self._previous = parameters
 
         def work(group: Sequence[Source]) -> Sums:
             counted = Sums.none(*self.size)

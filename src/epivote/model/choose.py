@@ -24,13 +24,22 @@ def choose(margins: FloatArray, lower: int, upper: int) -> BoolArray:
     rounded = np.round(margins, TIE_DECIMALS)
     chosen = rounded >= 0
     sizes = chosen.sum(axis=1)
-    outside = np.flatnonzero((sizes < lower) | (sizes > upper))
-    if len(outside):
-        best_first = np.argsort(-rounded[outside], axis=1, kind="stable")
-        rank = np.empty_like(best_first)
-        np.put_along_axis(rank, best_first, np.arange(margins.shape[1])[None, :], axis=1)
-        chosen[outside] = rank < np.clip(sizes[outside], lower, upper)[:, None]
+    for size, rows in ((lower, np.flatnonzero(sizes < lower)), (upper, np.flatnonzero(sizes > upper))):
+        if len(rows):
+            chosen[rows] = _largest(rounded[rows], size)
     return chosen
+
+
+def _largest(rounded: FloatArray, size: int) -> BoolArray:
+    """So many of the largest in every row, of equals those listed first."""
+    if size == 0:
+        return np.zeros(rounded.shape, bool)
+    place = rounded.shape[1] - size
+    weakest = np.partition(rounded, place, axis=1)[:, [place]]
+    above, equal = rounded > weakest, rounded == weakest
+    room = size - above.sum(axis=1, keepdims=True)
+    within: BoolArray = above | (equal & (equal.cumsum(axis=1) <= room))
+    return within
 
 
 def tied(margins: FloatArray, chosen: BoolArray, lower: int) -> BoolArray:
