@@ -57,12 +57,14 @@ class Parameters:
     def logs(self) -> Logs:
         """Logarithms of all probabilities and of what they leave to 1."""
         p, q, t = self.hit_rates, self.false_alarm_rates, self.priors
-        return Logs(np.log(p), np.log1p(-p), np.log(q), np.log1p(-q), np.log(t), np.log1p(-t))
+        return Logs(np.log(p), _log_rest(p), np.log(q), _log_rest(q), np.log(t), _log_rest(t))
 
     @cached_property
     def weights(self) -> FloatArray:
         """What a tick of each voter adds to the log-odds, w_i; negative for a voter worse than chance."""
-        return (self.logs.hit - self.logs.miss) - (self.logs.false_alarm - self.logs.rejection)
+        weights = self.logs.hit - self.logs.miss
+        weights -= self.logs.false_alarm - self.logs.rejection
+        return weights
 
     @cached_property
     def thresholds(self) -> FloatArray:
@@ -72,12 +74,14 @@ class Parameters:
     @cached_property
     def pushes(self) -> FloatArray:
         """Weight and threshold of every voter, side by side."""
-        return np.stack([self.weights, self.thresholds], axis=1)
+        table = np.empty((len(self.hit_rates), 2))
+        table[:, 0], table[:, 1] = self.weights, self.thresholds
+        return table
 
     @cached_property
     def largest_push(self) -> float:
         """The most that any voter's weight and threshold together can move a margin by."""
-        return float(np.abs(self.pushes).sum(axis=1).max())
+        return float((np.abs(self.weights) + np.abs(self.thresholds)).max())
 
     @cached_property
     def factors(self) -> FloatArray:
@@ -99,8 +103,10 @@ class Parameters:
         """
         known = self.__dict__.get("_moves")
         if known is None or known[0] is not following:
-            weight, threshold = (following.pushes - self.pushes).T
-            voters = np.stack([np.maximum(weight, 0.0) - threshold, np.maximum(-weight, 0.0) + threshold], axis=1)
+            weight, threshold = following.weights - self.weights, following.thresholds - self.thresholds
+            voters = np.empty((len(weight), 2))
+            np.subtract(np.maximum(weight, 0.0), threshold, out=voters[:, 0])
+            np.subtract(threshold, np.minimum(weight, 0.0), out=voters[:, 1])
             priors = np.abs(following.prior_log_odds - self.prior_log_odds).max()
             known = following, (voters, float(priors))
             object.__setattr__(self, "_moves", known)
@@ -135,6 +141,12 @@ class Parameters:
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _log_rest(probabilities: FloatArray) -> FloatArray:
+    """ln(1 - t), entry by entry, in the memory of one array."""
+    rest = np.negative(probabilities)
+    return np.log1p(rest, out=rest)
 
 
 def log_odds(probabilities: FloatArray) -> FloatArray:

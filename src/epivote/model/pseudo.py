@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -33,6 +34,11 @@ class PseudoCounts:
         """No belief beyond the data."""
         zero = np.zeros(n_voters)
         return cls(zero, zero, zero, zero)
+
+    @cached_property
+    def of_voters(self) -> bool:
+        """Whether anything is believed of any voter."""
+        return any(counts.any() for counts in (self.hits, self.misses, self.false_alarms, self.rejections))
 
     def __add__(self, other: PseudoCounts) -> PseudoCounts:
         """Both beliefs together."""

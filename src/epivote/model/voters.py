@@ -16,10 +16,11 @@ def voter_step(
     p_i is the share ticked of the right alternatives on the instances that voter i answered, q_i of the wrong ones.
     Where she saw none (0/0) the likelihood does not depend on the rate, and it keeps its value.
     """
-    belief = pseudo or PseudoCounts.none(len(parameters.hit_rates))
-    hits, winners = statistics.hits + belief.hits, statistics.winners_seen + belief.hits + belief.misses
-    alarms = statistics.false_alarms + belief.false_alarms
-    losers = statistics.losers_seen + belief.false_alarms + belief.rejections
+    hits, winners = statistics.hits, statistics.winners_seen
+    alarms, losers = statistics.false_alarms, statistics.losers_seen
+    if pseudo is not None and pseudo.of_voters:
+        hits, winners = hits + pseudo.hits, winners + pseudo.hits + pseudo.misses
+        alarms, losers = alarms + pseudo.false_alarms, losers + pseudo.false_alarms + pseudo.rejections
     return (
         _share(hits, winners, parameters.hit_rates, floor),
         _share(alarms, losers, parameters.false_alarm_rates, floor),
@@ -28,4 +29,4 @@ def voter_step(
 
 def _share(part: FloatArray, whole: FloatArray, previous: FloatArray, floor: float) -> FloatArray:
     share = np.divide(part, whole, out=previous.copy(), where=whole > 0)
-    return np.clip(share, floor, 1 - floor)
+    return np.clip(share, floor, 1 - floor, out=share)
