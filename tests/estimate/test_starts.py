@@ -152,3 +152,13 @@ def test_distances_of_pairs_are_the_same_to_the_last_bit_by_compiled_loops_and_b
     ballots = Ballots.from_mapping(cast, alternatives=ballots.alternatives)
     for compiled, by_sorting in zip(starts._met_compiled(ballots), starts._met_sorted(ballots), strict=True):
         np.testing.assert_array_equal(compiled, by_sorting)
+
+
+@pytest.mark.parametrize("instances", [511, 512, 1100])
+def test_voters_who_meet_on_very_many_ticks_are_counted_in_full(instances):
+    ticks = np.ones((instances, 3, 64))
+    ticks[:, 2, 40:] = 0
+    ballots = Ballots.from_array(ticks)
+    total, met = starts._met_compiled(ballots)
+    np.testing.assert_allclose(total.sum(axis=0), [1 - 40 / 64, 1 - 40 / 64, 2 - 80 / 64])
+    np.testing.assert_array_equal(met.sum(axis=0), [2, 2, 2])

@@ -22,6 +22,7 @@ PAIRS_PER_VOTER = 100
 MOST_BALLOTS = 20_000_000
 TICK_BITS = 8
 DENSE_PAIRS = 4_000_000
+FEW_TICKS = 1 << 15
 
 Rates = tuple[FloatArray, FloatArray]
 
@@ -112,9 +113,9 @@ def _met_compiled(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
     from epivote.model.kernels import distances_met, masks_of
 
     masks = masks_of(ballots.approval_start, ballots.approved)
-    found: tuple[FloatArray, FloatArray] = distances_met(
-        ballots.ballot_start, ballots.ballot_voter, masks, ballots.n_voters
-    )
+    most_ticks = int(np.bincount(ballots.ballot_voter).max()) * ballots.n_alternatives
+    pairs = np.zeros((ballots.n_voters, ballots.n_voters), np.uint32 if most_ticks < FEW_TICKS else np.uint64)
+    found: tuple[FloatArray, FloatArray] = distances_met(ballots.ballot_start, ballots.ballot_voter, masks, pairs)
     return found
 
 

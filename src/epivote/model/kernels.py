@@ -19,7 +19,6 @@ LISTS_PER_CHUNK = 256
 FEW = 20
 LAST_PLACE = 63
 SMALLEST = np.iinfo(np.int64).min
-HALF, LOW, MET = np.uint64(32), np.uint64((1 << 32) - 1), np.uint64(1 << 63)
 
 compiled: Any = njit(cache=True, nogil=True)
 inlined: Any = njit(cache=True, nogil=True, inline="always")
@@ -224,26 +223,28 @@ def masks_of(start, values):
 
 
 @compiled
-def distances_met(ballot_start, ballot_voter, masks, n_voters):
+def distances_met(ballot_start, ballot_voter, masks, pairs):
     """Every voter's Jaccard distances to those she met, added up, and how many she met: as the first and as the second
     of two, over all pairs of ballots on the same row.
 
-    Of every two voters one number is kept: whether they met, the ticks that both made, and those of either.
+    Of every two voters one number is kept in `pairs`, which is empty at first: whether they met, the ticks that both
+    made, and in its lower half those of either.
     """
-    pairs = np.zeros((n_voters, n_voters), np.uint64)
+    n_voters, half = len(pairs), np.uint64(4 * pairs.itemsize)
+    low, met_before = (ONE << half) - ONE, ONE << (half + half - ONE)
     for row in range(len(ballot_start) - 1):
         for b in range(ballot_start[row], ballot_start[row + 1]):
             mask, others = masks[b], pairs[ballot_voter[b]]
             for other in range(b + 1, ballot_start[row + 1]):
-                ticks = (np.uint64(bits(mask & masks[other])) << HALF) | np.uint64(bits(mask | masks[other]))
-                others[ballot_voter[other]] = (others[ballot_voter[other]] | MET) + ticks
+                ticks = (np.uint64(bits(mask & masks[other])) << half) | np.uint64(bits(mask | masks[other]))
+                others[ballot_voter[other]] = (others[ballot_voter[other]] | met_before) + ticks
     total, met = np.zeros((2, n_voters)), np.zeros((2, n_voters))
     for one in range(n_voters):
         for two in range(one + 1, n_voters):
-            ticks = pairs[one, two]
+            ticks = np.uint64(pairs[one, two])
             if ticks:
-                either = ticks & LOW
-                both = (ticks & ~MET) >> HALF
+                either = ticks & low
+                both = (ticks & ~met_before) >> half
                 distance = 1.0 - np.float64(both) / np.float64(either) if either else 0.0
                 total[0, one] += distance
                 total[1, two] += distance
