@@ -36,14 +36,6 @@ def plain(theta: FloatArray, reach: float = 0.0) -> bool:
     return farthest * len(theta) < SAFE
 
 
-def in_order(states: list[float], worth: list[float]) -> float:
-    """What the states are worth, added up one after the other: `sum` may round differently, compiled loops do not."""
-    total = 0.0
-    for state, each in zip(states, worth, strict=False):
-        total += state * each
-    return total
-
-
 class LogCounter:
     """In logarithms, for any number of alternatives."""
 
@@ -85,9 +77,11 @@ class PlainCounter:
     def pull(self, j: int) -> float:
         """See `Counter`."""
         later, counter = self._later[j + 1], self._counter
-        without, with_ = in_order(counter, later), in_order(counter, later[1:])
-        if self._absorbing:
-            with_ += counter[-1] * later[-1]
+        after = [*later[1:], later[-1] if self._absorbing else 0.0]
+        without = with_ = 0.0
+        for state, here, next_ in zip(counter, later, after, strict=True):  # one by one, as compiled loops add them up
+            without += state * here
+            with_ += state * next_
         if with_ == 0:
             return -math.inf
         return math.log(with_ / without) if without > 0 else math.inf
