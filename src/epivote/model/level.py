@@ -43,6 +43,7 @@ class SizeWeights:
     def __init__(self, sizes: FloatArray, log_weights: FloatArray) -> None:
         possible = np.isfinite(log_weights)
         self.sizes, self.log_weights = sizes[possible], log_weights[possible]
+        self._pairs = list(zip(self.sizes.tolist(), self.log_weights.tolist(), strict=True))
 
     @classmethod
     def binomial(cls, group: Group) -> "SizeWeights":
@@ -63,11 +64,9 @@ class SizeWeights:
 
     def _of_few(self, shift: float) -> tuple[float, float]:
         """The same without arrays, which cost more than they save here."""
-        sizes = self.sizes.tolist()
-        exponents = [weight + shift * size for size, weight in zip(sizes, self.log_weights.tolist(), strict=True)]
-        largest = max(exponents)
+        largest = max([weight + shift * size for size, weight in self._pairs])
         total = mean = variance = 0.0
-        shares = [(size, math.exp(exponent - largest)) for size, exponent in zip(sizes, exponents, strict=True)]
+        shares = [(size, math.exp(weight + shift * size - largest)) for size, weight in self._pairs]
         for size, share in shares:
             total += share
             mean += size * share

@@ -53,6 +53,8 @@ class PseudoCounts:
 
     def log_density(self, parameters: Parameters) -> float:
         """What the belief adds to the objective."""
+        if not (self.of_voters or self.prior_in or self.prior_out):
+            return 0.0
         logs = parameters.logs
         return float(
             self.hits @ logs.hit
