@@ -17,7 +17,8 @@ from epivote.data.ballots import Ballots, Menu
 from epivote.data.lists import Lists, Masks
 from epivote.data.names import IntArray, row_ranges
 
-CELLS_PER_SHARD = 1 << 17
+CELLS_PER_SHARD, MOST_CELLS_PER_SHARD = 1 << 17, 1 << 19
+ENOUGH_SHARDS = 32
 
 
 @dataclass(frozen=True)
@@ -87,9 +88,14 @@ class Columns(NamedTuple):
         return np.diff(self.menu.start)
 
 
-def make_shards(columns: Columns, lower: IntArray, upper: IntArray, cells: int = CELLS_PER_SHARD) -> tuple[Shard, ...]:
-    """All instances in shards of about `cells` cells; how they are cut changes no result."""
+def make_shards(columns: Columns, lower: IntArray, upper: IntArray, cells: int | None = None) -> tuple[Shard, ...]:
+    """All instances in shards of about `cells` cells; how they are cut changes no result.
+
+    By default there are enough shards for many threads, but no more than that: each has sums for all voters.
+    """
     widths = columns.menu_sizes
+    if cells is None:
+        cells = min(max(CELLS_PER_SHARD, int(widths.sum()) // ENOUGH_SHARDS), MOST_CELLS_PER_SHARD)
     return tuple(
         _make_shard(columns, rows, int(widths[rows[0]]), int(lower[rows[0]]), int(upper[rows[0]]))
         for rows in _blocks(np.stack([widths, lower, upper]), cells)

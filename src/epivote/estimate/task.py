@@ -16,7 +16,7 @@ from epivote.data.estimate import Posterior
 from epivote.data.names import BoolArray, FloatArray
 from epivote.data.packed import PackedBallots
 from epivote.data.parameters import Parameters
-from epivote.data.shards import CELLS_PER_SHARD, Columns, make_shards
+from epivote.data.shards import Columns, make_shards
 from epivote.data.truths import Truths
 from epivote.engines.disk import disk_engine, gold_by_block
 from epivote.engines.engine import Engine
@@ -71,7 +71,7 @@ class Task(Steps):
     """Ballots, bounds, and their shards; gold sets stay as given through every step."""
 
     def __init__(
-        self, ballots: Ballots, bounds: SizeBounds, gold: Gold | None = None, cells_per_shard: int = CELLS_PER_SHARD
+        self, ballots: Ballots, bounds: SizeBounds, gold: Gold | None = None, cells_per_shard: int | None = None
     ) -> None:
         self.ballots = ballots
         self.bounds = bounds
