@@ -139,7 +139,7 @@ def test_a_killed_scheduler_is_told_in_one_sentence(folder, tmp_path):
                 scheduler.kill()
                 scheduler.wait()
 
-        with distributed.Client(scheduler_file=str(where), timeout=5) as client:
+        with distributed.Client(scheduler_file=str(where), timeout=30) as client:
             packed = open_packed(folder, client=client)
             with pytest.raises(ClusterError, match="connection to the cluster was lost"):
                 AMLE((1, 3)).fit(packed, progress=kill)

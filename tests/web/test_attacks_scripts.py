@@ -97,7 +97,7 @@ def test_nothing_runs_on_the_organisers_page_either(browser, nasty):
     with device(browser, nasty) as page:
         page.goto(nasty.organiser)
         page.wait_for_url("**/organiser")
-        page.locator("#voters tr", has_text="robot").wait_for(timeout=15_000)
+        page.locator("#voters tr", has_text="robot").wait_for(timeout=60_000)
         page.mouse.move(300, 300)
         assert "62615533" not in page.content()
         page.goto("/organiser/report")

@@ -93,7 +93,7 @@ def test_the_command_finds_the_same_sets_as_the_live_page(filled_in):
 
 def settled(boss, ballots):
     """The sets of the live page, once they are those of so many ballots."""
-    for _ in range(200):
+    for _ in range(600):
         board = boss.get("/organiser/live").json()
         if sum(row["ballots"] for row in board["sets"]) == ballots:
             return {row["name"]: sorted(row["answer"]) for row in board["sets"]}
