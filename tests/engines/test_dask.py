@@ -139,7 +139,7 @@ def test_a_killed_scheduler_is_told_in_one_sentence(folder, tmp_path):
                 scheduler.kill()
                 scheduler.wait()
 
-        with distributed.Client(scheduler_file=str(where), timeout=30) as client:
+        with distributed.Client(scheduler_file=str(where), timeout=10) as client:
             packed = open_packed(folder, client=client)
             with pytest.raises(ClusterError, match="connection to the cluster was lost"):
                 AMLE((1, 3)).fit(packed, progress=kill)
@@ -182,7 +182,7 @@ def test_workers_use_the_threads_they_were_given(folder):
     cluster = distributed.LocalCluster(n_workers=1, threads_per_worker=3, dashboard_address=None)
     with cluster, distributed.Client(cluster) as client:
         found = AMLE((1, 3)).fit(open_packed(folder, client=client))
-        assert client.submit(lambda: dask_engine._Engine([], 1, 1).threads).result() == 3
+        assert client.submit(lambda: dask_engine._Engine([], 1, 1).local.threads).result() == 3
     assert found.parameters_ == expected.parameters_
 
 

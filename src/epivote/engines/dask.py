@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypeVar
 
 from epivote.data.bounds import SizeBounds
 from epivote.data.packed import PackedBallots
@@ -18,7 +19,9 @@ from epivote.errors import ClusterError
 from epivote.model.compiling import worth_compiling
 from epivote.model.statistics import Frame, Sums
 
+T = TypeVar("T")
 Gold = Mapping[str, frozenset[str]]
+SHORT = 0.1
 GLANCE = 2.0
 PATIENCE = 60.0
 LOSSES = 3
@@ -107,28 +110,45 @@ class _Part:
         self._actor: Any = None
 
     def _bound(self) -> Any:
-        from distributed import wait
-
-        while True:
-            _workers(self.client)
-            try:
-                wait(self._future, timeout=GLANCE)
-                break
-            except TimeoutError:
-                pass
         with self.client.as_current():  # else it would belong to the client made last
-            self._actor = self._future.result()
+            while self._actor is None:
+                try:
+                    self._actor = self._future.result(timeout=GLANCE)
+                except TimeoutError:
+                    _workers(self.client)
         return self._actor
 
 
-class _Engine(LocalEngine):
+class _Engine:
     """An engine on a worker, as many threads as the worker was given."""
 
     def __init__(self, sources: Sequence[BlockSource], n_voters: int, n_alternatives: int) -> None:
         from distributed import get_worker
 
         threads = get_worker().state.nthreads
-        super().__init__(sources, n_voters, n_alternatives, threads=threads, groups=threads)
+        self.local = LocalEngine(sources, n_voters, n_alternatives, threads=threads, groups=threads)
+        self._is_short = False
+
+    def frame(self, *, by_menu: bool) -> Frame:
+        """See `Engine`."""
+        return self.local.frame(by_menu=by_menu)
+
+    async def hard_sums(self, parameters: Parameters) -> Sums:
+        """See `Engine`."""
+        return await self._worked(self.local.hard_sums, parameters)
+
+    async def soft_sums(self, parameters: Parameters) -> tuple[Sums, float]:
+        """See `Engine`."""
+        return await self._worked(self.local.soft_sums, parameters)
+
+    async def _worked(self, work: Callable[[Parameters], T], parameters: Parameters) -> T:
+        """What work finds. If it took long last time, a thread does it and the worker stays responsive; else the time
+        to hand it over, there and back, is better spent on working.
+        """
+        began = time.monotonic()
+        found = work(parameters) if self._is_short else await asyncio.to_thread(work, parameters)
+        self._is_short = time.monotonic() - began < SHORT
+        return found
 
 
 def _workers(client: Any) -> dict[str, int]:
