@@ -1,8 +1,12 @@
-"""Part `crowds`: every method on every crowd, each in a process of its own."""
+"""Part `crowds`: every method on every crowd, each in a process of its own.
+
+Numbers of Dask workers share a process and take turns: their ratio is near to its target, and the machine's speed must
+not decide it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -42,7 +46,7 @@ def run(store: Store, chosen: list[str]) -> None:
     """Draw the chosen crowds and measure what can be measured on them."""
     for crowd in (CROWDS[name] for name in chosen):
         store.measured(f"drawn.{crowd.name}", asdict(crowd), partial(drawn, crowd))
-        for name in methods_for(crowd):
+        for name in dict.fromkeys(map(record_of, methods_for(crowd))):
             if missing(name) is None:
                 measure(store, name, crowd)
 
@@ -53,14 +57,20 @@ def drawn(crowd: Crowd) -> dict[str, Any]:
     return about(crowd)
 
 
-def measure(store: Store, name: str, crowd: Crowd) -> Any:
-    """One method on one crowd; workers of a cluster use one core each."""
-    threads = {"EPIVOTE_THREADS": "1"} if METHODS[name].workers else {}
-    return store.measured(
-        f"crowds.{crowd.name}.{name}",
-        settings_of(name, crowd),
-        lambda: answer_of("measure", name, crowd.name, **threads),
-    )
+def record_of(method: str) -> str:
+    """What is measured with this method: itself, or the same with other numbers of Dask workers."""
+    return method.rsplit("-", 1)[0] if METHODS[method].workers else method
+
+
+def measure(store: Store, record: str, crowd: Crowd) -> Any:
+    """The methods of one record on one crowd; workers of a cluster use one core each."""
+    names = [name for name in METHODS if record_of(name) == record]
+    threads = {"EPIVOTE_THREADS": "1"} if METHODS[names[0]].workers else {}
+
+    def results() -> dict[str, Any]:
+        return dict(zip(names, answer_of("measure", crowd.name, *names, **threads), strict=True))
+
+    return store.measured(f"crowds.{crowd.name}.{record}", settings_of(record, crowd), results)
 
 
 def missing(name: str) -> str | None:
@@ -71,4 +81,6 @@ def missing(name: str) -> str | None:
 
 def kept(store: Store, name: str, crowd: Crowd) -> Kept | None:
     """The result of one method on one crowd."""
-    return store.read(f"crowds.{crowd.name}.{name}", settings_of(name, crowd))
+    record = record_of(name)
+    found = store.read(f"crowds.{crowd.name}.{record}", settings_of(record, crowd))
+    return found and replace(found, result=found.result[name])

@@ -1,7 +1,8 @@
-"""One method on one crowd in a process of its own: `python -m benchmarks.measure METHOD CROWD` prints JSON.
+"""Methods on one crowd in a process of their own: `python -m benchmarks.measure CROWD METHOD...` prints JSON.
 
-Seconds to build the input, of every fit (by the clock, and computing) and to read out the sets; peak memory of this
-process (and of its workers); share of exact sets; and a fingerprint of the sets, by which methods are seen to agree.
+Of each: seconds to build the input, of every fit (by the clock, and computing) and to read out the sets; peak memory
+of this process (and of its workers); share of exact sets; and a fingerprint of the sets, by which methods are seen to
+agree.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import hashlib
 import json
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -22,38 +24,63 @@ from benchmarks.processes import peak_memory
 WORTH_TELLING = 1.0
 
 
-def measured(method: Method, crowd: Crowd) -> dict[str, Any]:
-    """Everything that is told about one method on one crowd."""
-    before = yardstick()
-    begin = time.perf_counter()
-    with method.build(crowd) as built:
-        building = time.perf_counter() - begin
-        seconds: list[float] = []
-        computing: list[float] = []
-        while len(seconds) <= further_fits(seconds):
-            begin, began = time.perf_counter(), time.process_time()
-            fitted = method.fit(built, crowd)
-            seconds.append(time.perf_counter() - begin)
-            computing.append(time.process_time() - began)
-            if seconds[-1] > WORTH_TELLING:
-                print(f"  fit {len(seconds)}: {seconds[-1]:.3g} s", file=sys.stderr)
-        after = yardstick()
-        peak = {"peak": peak_memory(), "workers": worker_peaks() if method.workers else []}
+class Run:
+    """One method on one crowd: its input is built, and then fitted as often as seems worthwhile."""
+
+    def __init__(self, method: Method, crowd: Crowd, stack: ExitStack) -> None:
+        self.method, self.crowd = method, crowd
         begin = time.perf_counter()
-        sets = [Sets(np.asarray(one.start), narrowed(one.members)) for one in method.sets(fitted)]
-        reading = time.perf_counter() - begin
-        peak["peak_with_sets"] = peak_memory()
-    return {
-        "building": building,
-        "fits": seconds,
-        "computing": computing,
-        "yardstick": (before + after) / 2,
-        "reading": reading,
-        **peak,
-        "exact": share_exact(crowd, iter(sets)),
-        "fingerprint": fingerprint(sets),
-        "iterations": iterations(fitted),
-    }
+        self.built = stack.enter_context(method.build(crowd))
+        self.building = time.perf_counter() - begin
+        self.seconds: list[float] = []
+        self.computing: list[float] = []
+
+    def is_enough(self) -> bool:
+        """Whether it was fitted often enough."""
+        return len(self.seconds) > further_fits(self.seconds)
+
+    def fit(self) -> None:
+        """Once more."""
+        begin, began = time.perf_counter(), time.process_time()
+        self.fitted = self.method.fit(self.built, self.crowd)
+        self.seconds.append(time.perf_counter() - begin)
+        self.computing.append(time.process_time() - began)
+        if self.seconds[-1] > WORTH_TELLING:
+            print(f"  {self.method.title}, fit {len(self.seconds)}: {self.seconds[-1]:.3g} s", file=sys.stderr)
+
+    def result(self) -> dict[str, Any]:
+        """Everything that is told about it."""
+        peak = {"peak": peak_memory(), "workers": worker_peaks(self.built) if self.method.workers else []}
+        begin = time.perf_counter()
+        sets = [Sets(np.asarray(one.start), narrowed(one.members)) for one in self.method.sets(self.fitted)]
+        return {
+            "building": self.building,
+            "fits": self.seconds,
+            "computing": self.computing,
+            "reading": time.perf_counter() - begin,
+            **peak,
+            "peak_with_sets": peak_memory(),
+            "exact": share_exact(self.crowd, iter(sets)),
+            "fingerprint": fingerprint(sets),
+            "iterations": iterations(self.fitted),
+        }
+
+
+def measured(methods: Sequence[Method], crowd: Crowd) -> list[dict[str, Any]]:
+    """Everything that is told about each method; where there are several, their fits take turns."""
+    before = yardstick()
+    with ExitStack() as stack:
+        runs = [Run(method, crowd, stack) for method in methods]
+        take_turns(runs)
+        speed = {"yardstick": (before + yardstick()) / 2}
+        return [{**run.result(), **speed} for run in runs]
+
+
+def take_turns(runs: Sequence[Run]) -> None:
+    """Fit each once, then each once more, until it is enough."""
+    while waiting := [run for run in runs if not run.is_enough()]:
+        for run in waiting:
+            run.fit()
 
 
 def yardstick() -> float:
@@ -100,8 +127,8 @@ def iterations(fitted: Any) -> int | None:
 
 def main() -> None:
     """Measure and print."""
-    method, crowd = sys.argv[1:]
-    print(json.dumps(measured(METHODS[method], CROWDS[crowd])))
+    crowd, *methods = sys.argv[1:]
+    print(json.dumps(measured([METHODS[name] for name in methods], CROWDS[crowd])))
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ def from_cluster(workers: int) -> Build:
         from distributed import Client, LocalCluster
 
         with (
-            LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+            LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
             Client(cluster, direct_to_workers=True) as client,
         ):
             yield epivote.open_packed(crowd.folder / "packed", client=client)
@@ -63,11 +63,9 @@ def from_cluster(workers: int) -> Build:
     return build
 
 
-def worker_peaks() -> list[float]:
-    """Peak memory of the workers of the cluster that this process uses now."""
-    from distributed import default_client
-
-    return sorted(default_client().run(peak_memory).values())
+def worker_peaks(packed: Any) -> list[float]:
+    """Peak memory of the workers that hold packed ballots."""
+    return sorted(packed.client.run(peak_memory).values())
 
 
 def estimator(make: Callable[[Crowd], Any]) -> Callable[[Any, Crowd], Any]:

@@ -1,17 +1,20 @@
 """Exponents, ratios, verdicts and what is kept: everything but the timing."""
 
 import json
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from benchmarks.crowds import Crowd, Sets, drawn, same_sets
+from benchmarks import comparison
+from benchmarks.crowds import CROWDS, Crowd, Sets, drawn, same_sets
 from benchmarks.exponents import beyond_fixed_cost, fitted_exponent
 from benchmarks.growth import AXES, name_of, points_of
 from benchmarks.iterations import Point
-from benchmarks.measure import fingerprint, further_fits
+from benchmarks.measure import Run, fingerprint, further_fits, take_turns
+from benchmarks.methods import Method
 from benchmarks.page import page
 from benchmarks.peers import sets_of_table
 from benchmarks.results import Fits, Results
@@ -154,6 +157,35 @@ def test_a_part_that_fails_leaves_what_was_kept(tmp_path):
     with pytest.raises(RuntimeError):
         store(tmp_path, "two").measured("part", {}, fails)
     assert store(tmp_path).read("part", {}).result == 1
+
+
+def test_numbers_of_workers_are_measured_in_turn_and_kept_together(tmp_path, monkeypatch):
+    asked = []
+
+    def answer(module, crowd, *names, **_):
+        asked.append((module, crowd, *names))
+        return [{"told of": name} for name in names]
+
+    monkeypatch.setattr(comparison, "answer_of", answer)
+    crowd = CROWDS["XL"]
+    for record in ("amle", "amle-dask"):
+        comparison.measure(store(tmp_path), record, crowd)
+    assert asked == [("measure", "XL", "amle"), ("measure", "XL", "amle-dask-1", "amle-dask-2")]
+    for name in ("amle", "amle-dask-1", "amle-dask-2"):
+        assert comparison.kept(store(tmp_path), name, crowd).result == {"told of": name}
+    assert comparison.kept(store(tmp_path), "em-dask-1", crowd) is None
+
+
+def test_fits_that_share_a_process_take_turns():
+    fitted = []
+    with ExitStack() as stack:
+        methods = [
+            Method(name, lambda _, name=name: nullcontext(name), lambda built, _: fitted.append(built), iter)
+            for name in "ab"
+        ]
+        take_turns([Run(method, CROWDS["S"], stack) for method in methods])
+    assert fitted[:4] == ["a", "b", "a", "b"]
+    assert fitted.count("a") == fitted.count("b") > 10
 
 
 def test_the_source_is_known_by_the_contents_of_its_files(tmp_path):

@@ -37,7 +37,8 @@ class DaskEngine:
     def __init__(self, packed: PackedBallots, bounds: SizeBounds, gold: Sequence[Gold]) -> None:
         compiled = worth_compiling(packed.n_approvals)
         with _connected():
-            seats = [address for address, threads in _workers(packed.client).items() for _ in range(threads)]
+            workers = packed.client.sync(_workers, packed.client)
+            seats = [address for address, threads in workers.items() for _ in range(threads)]
             _check_versions(packed.client)
             dealt: dict[str, list[BlockSource]] = {}
             for number, (block, known) in enumerate(zip(packed.blocks, gold, strict=True)):
@@ -45,6 +46,7 @@ class DaskEngine:
                 dealt.setdefault(seats[number % len(seats)], []).append(source)
             size = packed.n_voters, packed.n_alternatives
             self._parts = [_Part(packed.client, (sources, *size), address) for address, sources in dealt.items()]
+        self._client = packed.client
         self._frames: dict[bool, Frame] = {}
 
     def frame(self, *, by_menu: bool) -> Frame:
@@ -64,10 +66,12 @@ class DaskEngine:
         return reduce(Sums.together, (counted for counted, _ in found)), sum(total for _, total in found)
 
     def _each(self, method: str, *given: Any, **named: Any) -> list[Any]:
+        async def all_parts() -> list[Any]:
+            return await asyncio.gather(*(part.asked(method, *given, **named) for part in self._parts))
+
         with _connected():
-            for part in self._parts:
-                part.begin(method, *given, **named)
-            return [part.answer() for part in self._parts]
+            found: list[Any] = self._client.sync(all_parts)
+            return found
 
 
 class _Part:
@@ -81,41 +85,32 @@ class _Part:
         self.client, self.contents = client, contents
         self._place(workers=[address], allow_other_workers=True)
 
-    def begin(self, method: str, *given: Any, **named: Any) -> None:
-        """Have the worker begin this method of its engine."""
-        self._asked = method, given, named
-        try:
-            self._call = getattr(self._actor or self._bound(), method)(*given, **named)
-        except RuntimeError:  # the worker is known to be lost
-            self._call = None
-
-    def answer(self) -> Any:
-        """What it found; if its worker is lost, what another one finds."""
+    async def asked(self, method: str, *given: Any, **named: Any) -> Any:
+        """What this method of its engine finds; if its worker is lost, what another one finds."""
         for _ in range(LOSSES):
-            while self._call is not None:
+            actor, call = self._actor or await self._bound(), None
+            while self._future.status == "finished":  # else the worker is lost, and no answer will ever come
+                call = call or getattr(actor, method)(*given, **named)
                 try:
-                    return self._call.result(timeout=GLANCE)
+                    return await asyncio.wait_for(call, GLANCE)
                 except TimeoutError:
-                    if self._future.status != "finished":  # lost, and no answer will ever come
-                        break
+                    continue
                 except OSError:  # nobody is there; what fails in the work itself is told by other errors
                     break
             self._place()
-            method, given, named = self._asked
-            self.begin(method, *given, **named)
         raise ClusterError(GAVE_UP)
 
     def _place(self, **where: Any) -> None:
         self._future = self.client.submit(_Engine, *self.contents, actor=True, pure=False, **where)
         self._actor: Any = None
 
-    def _bound(self) -> Any:
+    async def _bound(self) -> Any:
         with self.client.as_current():  # else it would belong to the client made last
             while self._actor is None:
                 try:
-                    self._actor = self._future.result(timeout=GLANCE)
+                    self._actor = await asyncio.wait_for(self._future, GLANCE)
                 except TimeoutError:
-                    _workers(self.client)
+                    await _workers(self.client)
         return self._actor
 
 
@@ -151,13 +146,13 @@ class _Engine:
         return found
 
 
-def _workers(client: Any) -> dict[str, int]:
+async def _workers(client: Any) -> dict[str, int]:
     """How many threads every worker has; the first worker is waited for, but not for ever."""
     until = time.monotonic() + PATIENCE
-    while not (found := client.nthreads()):
+    while not (found := await client.nthreads()):
         if time.monotonic() > until:
             raise ClusterError(f"the cluster has had no workers for {PATIENCE:.0f} seconds; start some and resume")
-        time.sleep(min(GLANCE, PATIENCE))
+        await asyncio.sleep(min(GLANCE, PATIENCE))
     return dict(found)
 
 
