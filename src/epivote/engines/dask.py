@@ -88,13 +88,16 @@ class _Part:
     async def asked(self, method: str, *given: Any, **named: Any) -> Any:
         """What this method of its engine finds; if its worker is lost, what another one finds."""
         for _ in range(LOSSES):
-            actor, call = self._actor or await self._bound(), None
-            while self._future.status == "finished":  # else the worker is lost, and no answer will ever come
-                call = call or getattr(actor, method)(*given, **named)
+            try:
+                call = getattr(self._actor or await self._bound(), method)(*given, **named)
+            except RuntimeError:  # the worker is known to be lost
+                call = None
+            while call is not None:
                 try:
                     return await asyncio.wait_for(call, GLANCE)
                 except TimeoutError:
-                    continue
+                    if self._future.status != "finished":  # lost, and no answer will ever come
+                        break
                 except OSError:  # nobody is there; what fails in the work itself is told by other errors
                     break
             self._place()
