@@ -50,8 +50,9 @@ def header(results: Results) -> str:
     return (
         "# Benchmarks\n\n"
         "Written by `make bench`. Machines are noisy: figures are medians, and what counts are ratios within one run. "
-        "Every method runs in a process of its own on the same generated ballots, five per instance "
-        "(`reference_crowd`); seconds are those of one fit, without building the input, which is shown apart. "
+        "Every method runs in a process of its own (fits with one and with two Dask workers share one, in turn) on "
+        "the same generated ballots, five per instance (`reference_crowd`); seconds are those of one fit, without "
+        "building the input, which is shown apart. "
         "CPU seconds are those of the process itself, its threads together: where a single-threaded method needs "
         "far more by the clock, the machine was not quiet. A fixed job is timed beside every method, and the "
         "ratios of the next table are corrected by how fast the machine was just then.\n\n"

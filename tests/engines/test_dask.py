@@ -1,5 +1,6 @@
 """Ballots on a Dask cluster: the same answers as in memory, also when workers die."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -223,3 +224,19 @@ def test_a_damaged_block_is_refused_by_the_workers_too(folder, client, tmp_path)
     path.write_bytes(path.read_bytes()[:-200])
     with pytest.raises(FileError, match=r"block-00004.npz is damaged"):
         EM((1, 3)).fit(open_packed(copy, client=client))
+
+
+def threads_used(short):
+    """Whether an engine on a worker hands its first, second and third work to a thread."""
+    dask_engine.SHORT = short
+    engine, here = dask_engine._Engine([], 1, 1), threading.get_ident()
+
+    async def three_times():
+        return [await engine._worked(lambda _: threading.get_ident(), None) for _ in range(3)]
+
+    return [thread != here for thread in asyncio.run(three_times())]
+
+
+def test_only_work_that_was_short_last_time_keeps_the_worker_from_answering(client):
+    assert client.submit(threads_used, float("inf")).result() == [True, False, False]
+    assert client.submit(threads_used, 0.0).result() == [True, True, True]
