@@ -61,7 +61,8 @@ def test_tasks_do_not_pile_up_on_the_scheduler(folder, client):
     assert set(seen) == {len(client.nthreads())}, "one actor per worker, and nothing else"
 
 
-def test_a_worker_killed_in_the_middle_changes_nothing(folder, cluster, client):
+@pytest.mark.parametrize("noticed", [False, True], ids=["at once", "once it is known"])
+def test_a_worker_killed_in_the_middle_changes_nothing(folder, cluster, client, noticed):
     expected = AMLE((1, 3)).fit(CROWD.ballots)
     killed = []
 
@@ -69,6 +70,8 @@ def test_a_worker_killed_in_the_middle_changes_nothing(folder, cluster, client):
         if iteration == 3:
             killed.append(next(iter(cluster.workers.values())).pid)
             os.kill(killed[0], signal.SIGKILL)
+            while noticed and all(each.status == "finished" for each in client.futures.values()):
+                time.sleep(0.01)
 
     found = AMLE((1, 3)).fit(open_packed(folder, client=client), progress=kill)
     assert killed
