@@ -83,4 +83,4 @@ def kept(store: Store, name: str, crowd: Crowd) -> Kept | None:
     """The result of one method on one crowd."""
     record = record_of(name)
     found = store.read(f"crowds.{crowd.name}.{record}", settings_of(record, crowd))
-    return found and replace(found, result=found.result[name])
+    return replace(found, result=found.result[name]) if found and name in found.result else None

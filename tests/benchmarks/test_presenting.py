@@ -174,6 +174,8 @@ def test_numbers_of_workers_are_measured_in_turn_and_kept_together(tmp_path, mon
     for name in ("amle", "amle-dask-1", "amle-dask-2"):
         assert comparison.kept(store(tmp_path), name, crowd).result == {"told of": name}
     assert comparison.kept(store(tmp_path), "em-dask-1", crowd) is None
+    store(tmp_path).measured("crowds.XL.em", {}, lambda: {"fits": [1.0]})
+    assert comparison.kept(store(tmp_path), "em", crowd) is None, "written by an older program"
 
 
 def test_fits_that_share_a_process_take_turns():
