@@ -1,0 +1,144 @@
+"""`python -m mutants`: plant defects, run the tests that could notice, write the page."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+import tomllib
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict
+from pathlib import Path
+from queue import Queue
+
+from mutants import page, touched
+from mutants.defects import Defect
+from mutants.sample import all_defects, chosen
+from mutants.trial import Outcome, make_copy, try_defect
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "build" / "mutants"
+EQUIVALENT = Path(__file__).parent / "equivalent.toml"
+
+
+def main() -> int:
+    """Returns 1 while a defect goes unnoticed."""
+    options = _options()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    if options.map or not (FOLDER / "touched.json").exists():
+        touched.run_suite(ROOT, FOLDER)
+    known = touched.read(ROOT, FOLDER)
+    reasons = {each["key"]: each["reason"] for each in tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["defect"]}
+    everything = all_defects(ROOT, options.package)
+    if options.file:
+        wanted = {f"src/epivote/{file}" for file in options.file}
+        everything = {name: [each for each in found if each.file in wanted] for name, found in everything.items()}
+        everything = {name: found for name, found in everything.items() if found}
+    defects = chosen(everything, options.count, options.seed)
+    if options.key:
+        defects = [each for found in everything.values() for each in found if each.key in options.key]
+    outcomes = run(defects, known, workers=options.workers, again=options.again or bool(options.key), new=options.new)
+    left = [each for each in defects if not page.noticed(outcomes[each.key]) and each.key not in reasons]
+    for each in left:
+        print(
+            f"{each.key} {each.file}:{each.line} {each.function}: {each.old!r} -> {each.new!r} "
+            f"({outcomes[each.key].status})"
+        )
+    if options.page:
+        (ROOT / "docs" / "mutants.md").write_text(page.page(defects, outcomes, reasons, options.seed), encoding="utf-8")
+    print(f"{len(defects) - len(left)} of {len(defects)} noticed or equivalent")
+    return 1 if left else 0
+
+
+def run(
+    defects: Sequence[Defect], known: touched.Touched, *, workers: int, again: bool, new: Sequence[str] = ()
+) -> dict[str, Outcome]:
+    """Try each defect once; what an earlier run of the same source and tests found is kept."""
+    kept = FOLDER / "outcomes.jsonl"
+    state = _state()
+    outcomes = {} if again else _kept(kept, state)
+    missing = [each for each in defects if each.key not in outcomes]
+    copies: Queue[Path] = Queue()
+    for number in range(workers if missing else 0):
+        make_copy(ROOT, FOLDER / f"copy-{number}" / "project")
+        copies.put(FOLDER / f"copy-{number}" / "project")
+
+    def attempt(defect: Defect) -> Outcome:
+        copy = copies.get()
+        try:
+            return try_defect(defect, known, ROOT, copy, new)
+        finally:
+            copies.put(copy)
+
+    with ThreadPoolExecutor(workers) as pool, kept.open("a", encoding="utf-8") as file:
+        tries = {pool.submit(attempt, each): each for each in missing}
+        try:
+            for number, done in enumerate(as_completed(tries), 1):
+                outcome, defect = done.result(), tries[done]
+                outcomes[outcome.key] = outcome
+                file.write(json.dumps({"state": state[defect.file], **asdict(outcome)}) + "\n")
+                file.flush()
+                print(
+                    f"{number}/{len(missing)} {outcome.status:8} {outcome.seconds:5.0f} s {outcome.tests:4} tests  "
+                    f"{defect.key} {defect.file}:{defect.line} {defect.old[:40]!r} -> {defect.new[:40]!r} {outcome.by}",
+                    file=sys.stderr,
+                    flush=True,
+                )
+        except KeyboardInterrupt:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return outcomes
+
+
+def _state() -> dict[str, str]:
+    """What an outcome depends on: its file of source, and all tests."""
+    tests = hashlib.sha256()
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        tests.update(path.read_bytes())
+    return {
+        path.relative_to(ROOT).as_posix(): hashlib.sha256(tests.digest() + path.read_bytes()).hexdigest()[:12]
+        for path in (ROOT / "src").rglob("*.py")
+    }
+
+
+def _kept(file: Path, state: dict[str, str]) -> dict[str, Outcome]:
+    if not file.exists():
+        return {}
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    current = set(state.values())
+    return {
+        row["key"]: Outcome(**{key: row[key] for key in row if key != "state"})
+        for row in rows
+        if row["state"] in current
+    }
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m mutants", description=__doc__)
+    parser.add_argument("--count", type=int, default=300, help="how many defects to plant")
+    parser.add_argument("--seed", type=int, default=2022, help="of the sample")
+    parser.add_argument("--workers", type=int, default=2, help="how many at a time")
+    parser.add_argument(
+        "--package", action="append", default=[], help="only this package, for example `data`; may be repeated"
+    )
+    parser.add_argument(
+        "--file", action="append", default=[], help="only this file, for example `data/bounds.py`; may be repeated"
+    )
+    parser.add_argument("--key", action="append", default=[], help="only the defect with this key; may be repeated")
+    parser.add_argument(
+        "--with",
+        dest="new",
+        action="append",
+        default=[],
+        help="a file of tests to run as well, whichever lines it runs",
+    )
+    parser.add_argument("--again", action="store_true", help="try those again that an earlier run has tried")
+    parser.add_argument("--map", action="store_true", help="find anew which tests run which line")
+    parser.add_argument("--page", action="store_true", help="write docs/mutants.md")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,51 @@
+"""Which defects to try: random lines by seed, in proportion to each package's code, but some in every package."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from mutants.defects import Defect, defects_in
+
+SOURCE = Path("src/epivote")
+LEAST = 12  # defects per package, so that 90 % of a small package means something; a round number
+
+
+def package_of(file: str) -> str:
+    """The folder below `src/epivote`, or the module itself."""
+    return Path(file).relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def all_defects(root: Path, packages: Sequence[str] = ()) -> dict[str, list[Defect]]:
+    """Every defect by package; of these packages only, if any are named."""
+    found: dict[str, list[Defect]] = {}
+    for path in sorted((root / SOURCE).rglob("*.py")):
+        file = path.relative_to(root).as_posix()
+        package = package_of(file)
+        if not packages or package in packages:
+            found.setdefault(package, []).extend(defects_in(file, path.read_text(encoding="utf-8")))
+    return {package: defects for package, defects in found.items() if defects}
+
+
+def chosen(defects: dict[str, list[Defect]], count: int, seed: int) -> list[Defect]:
+    """About `count` defects: lines are drawn first, so that a line with many operators is not tried more often."""
+    random = np.random.default_rng(seed)
+    lines = {package: len({(each.file, each.line) for each in found}) for package, found in defects.items()}
+    total = sum(lines.values())
+    least = min(LEAST, count // len(defects))
+    picked: list[Defect] = []
+    for package in sorted(defects):
+        wanted = max(least, round(count * lines[package] / total))
+        picked += _by_line(defects[package], wanted, random)
+    return picked
+
+
+def _by_line(defects: Sequence[Defect], wanted: int, random: np.random.Generator) -> list[Defect]:
+    by_line: dict[tuple[str, int], list[Defect]] = {}
+    for defect in defects:
+        by_line.setdefault((defect.file, defect.line), []).append(defect)
+    places = list(by_line)
+    order = random.permutation(len(places))[:wanted]
+    return [by_line[places[place]][random.integers(len(by_line[places[place]]))] for place in order]

@@ -1,0 +1,114 @@
+"""Which tests run which line: one run of the suite under coverage, kept until source or tests change."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from coverage import CoverageData
+
+from mutants import notes
+
+SETTINGS = """\
+[run]
+branch = true
+parallel = true
+concurrency = thread, multiprocessing
+sigterm = true
+source = {source}
+data_file = {data}
+context = ${{MUTANTS_TEST-}}
+[report]
+exclude_also =
+    if TYPE_CHECKING:
+    \\.\\.\\.$
+    @njit
+    @compiled
+"""
+START = "import coverage\ncoverage.process_startup()\n"
+
+
+@dataclass(frozen=True)
+class Touched:
+    """Tests by file and line, and what each of them costs."""
+
+    lines: dict[str, dict[int, frozenset[str]]]
+    seconds: dict[str, float]
+
+    def by(self, file: str, lines: Iterable[int]) -> set[str]:
+        """The tests that run any of these lines."""
+        known = self.lines.get(file, {})
+        return set().union(*(known.get(line, frozenset()) for line in lines))
+
+    def by_file(self, file: str) -> set[str]:
+        """The tests that run any function of this file."""
+        return self.by(file, self.lines.get(file, {}))
+
+
+def run_suite(root: Path, folder: Path, *, options: Iterable[str] = ()) -> None:
+    """Run all tests under coverage, in every process they start."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in (*folder.glob("coverage*"), folder / "touched.json"):
+        old.unlink(missing_ok=True)
+    settings, starts = folder / "settings.ini", folder / "starts"
+    settings.write_text(SETTINGS.format(source=root / "src" / "epivote", data=folder / "coverage"), encoding="utf-8")
+    starts.mkdir(exist_ok=True)
+    (starts / "sitecustomize.py").write_text(START, encoding="utf-8")
+    environment = {
+        **os.environ,
+        "COVERAGE_PROCESS_START": str(settings),
+        "PYTHONPATH": os.pathsep.join(map(str, (root / "src", root, starts))),
+        notes.SECONDS: str(folder / "seconds.json"),
+    }
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "-m", "not slow", "-p", "mutants.notes", *options]
+    done = subprocess.run(command, cwd=root, env=environment, check=False)
+    if done.returncode:
+        raise SystemExit("a test fails without any defect; mend that first")
+    coverage = [sys.executable, "-m", "coverage", "combine", "--quiet", f"--rcfile={settings}"]
+    subprocess.run(coverage, cwd=root, check=True)
+
+
+def read(root: Path, folder: Path) -> Touched:
+    """What the run found; a line that a process started by a test ran counts for all tests of that file of tests."""
+    kept = folder / "touched.json"
+    if not kept.exists():
+        kept.write_text(json.dumps(_combined(root, folder)), encoding="utf-8")
+    content = json.loads(kept.read_text(encoding="utf-8"))
+    names = content["tests"]
+    lines = {
+        file: {int(line): frozenset(names[number] for number in numbers) for line, numbers in by_line.items()}
+        for file, by_line in content["lines"].items()
+    }
+    return Touched(lines, content["seconds"])
+
+
+def _combined(root: Path, folder: Path) -> dict[str, object]:
+    data = CoverageData(str(folder / "coverage"))
+    data.read()
+    seconds = json.loads((folder / "seconds.json").read_text(encoding="utf-8"))
+    numbers = {test: number for number, test in enumerate(seconds)}
+    of_file: dict[str, list[str]] = {}
+    for test in seconds:
+        of_file.setdefault(test.partition("::")[0], []).append(test)
+    lines = {
+        Path(path).relative_to(root).as_posix(): {
+            line: sorted(numbers[test] for test in set(_tests(contexts, of_file)) if test in numbers)
+            for line, contexts in data.contexts_by_lineno(path).items()
+        }
+        for path in data.measured_files()
+    }
+    return {"tests": list(seconds), "seconds": seconds, "lines": lines}
+
+
+def _tests(contexts: Iterable[str], of_file: Mapping[str, list[str]]) -> Iterable[str]:
+    for context in contexts:
+        before, _, test = context.partition("process of ")
+        if test:
+            yield from of_file.get(test.partition("::")[0], ())
+        elif before:
+            yield before

@@ -1,0 +1,171 @@
+"""One defect in a copy of the project, and the tests that could notice it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from mutants import notes
+from mutants.defects import Defect
+from mutants.touched import Touched
+
+COPIED = ("src", "tests", "docs", "examples", "experiments", "benchmarks", "mutants", ".ci")
+GRACE = 60.0  # seconds beyond three times what the tests usually take; compiling a changed loop needs some
+COMPILED = re.compile(r"@(njit|compiled|jit)\b")  # functions whose lines coverage does not see
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a defect: `killed` by a test, `timeout`, `survived`, or `untested` where no test runs the line."""
+
+    key: str
+    status: str
+    by: str
+    tests: int
+    seconds: float
+
+
+def tests_for(defect: Defect, touched: Touched, root: Path) -> list[str]:
+    """The tests that run the line; where it runs on import or is compiled, those that run what uses it."""
+    found = touched.by(defect.file, _lines_of_statement(defect, root))
+    if not found and defect.function:
+        found = touched.by(defect.file, _lines_of_function(defect, root))
+    if not found:
+        found = touched.by_file(defect.file) | _users(defect, touched, root)
+    files: dict[str, float] = {}
+    for test in found:
+        file = test.partition("::")[0]
+        files[file] = files.get(file, 0.0) + touched.seconds.get(test, 0.0)
+    return sorted(
+        found,
+        key=lambda test: (files[test.partition("::")[0]], test.partition("::")[0], touched.seconds.get(test, 0.0)),
+    )
+
+
+def _lines_of_statement(defect: Defect, root: Path) -> range:
+    """Coverage puts a statement of several lines down to its first."""
+    tree = ast.parse((root / defect.file).read_text(encoding="utf-8"))
+    holding = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.stmt) and node.lineno <= defect.line <= (node.end_lineno or node.lineno)
+    ]
+    innermost = max(holding, key=lambda node: (node.lineno, -(node.end_lineno or 0)))
+    simple = not hasattr(innermost, "body")
+    return (
+        range(innermost.lineno, (innermost.end_lineno or innermost.lineno) + 1)
+        if simple
+        else range(defect.line, defect.line + 1)
+    )
+
+
+def _lines_of_function(defect: Defect, root: Path) -> range:
+    tree = ast.parse((root / defect.file).read_text(encoding="utf-8"))
+    name = defect.function.rpartition(".")[2]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
+            decorated = "\n".join(ast.unparse(each) for each in node.decorator_list)
+            if node.lineno <= defect.line <= (node.end_lineno or 0) and not COMPILED.search(f"@{decorated}"):
+                return range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1)
+    return range(0)
+
+
+def _users(defect: Defect, touched: Touched, root: Path) -> set[str]:
+    """Tests that run a line, anywhere, which names the function or constant that holds the defect."""
+    text = (root / defect.file).read_text(encoding="utf-8").splitlines()[defect.line - 1]
+    assigned = re.match(r"([A-Za-z_]\w*)(: [^=]+)? = ", text)
+    name = defect.function.partition(".")[0] or (assigned.group(1) if assigned else "")
+    if not name:
+        return set()
+    pattern, found = re.compile(rf"\b{re.escape(name)}\b"), set[str]()
+    for file in touched.lines:
+        lines = (root / file).read_text(encoding="utf-8").splitlines()
+        found |= touched.by(file, [place for place, line in enumerate(lines, 1) if pattern.search(line)])
+    return found
+
+
+def make_copy(root: Path, copy: Path) -> None:
+    """A copy of the project to plant defects in; compiled code comes along."""
+    shutil.rmtree(copy, ignore_errors=True)
+    copy.mkdir(parents=True)
+    for name in COPIED:
+        if (root / name).exists():
+            shutil.copytree(root / name, copy / name)
+    for path in root.iterdir():
+        if path.is_file():
+            shutil.copy2(path, copy / path.name)
+
+
+def try_defect(defect: Defect, touched: Touched, root: Path, copy: Path, new: Sequence[str] = ()) -> Outcome:
+    """Plant it, run the tests until one fails, and take it out again; `new` are files of tests to run as well."""
+    tests = [*new, *tests_for(defect, touched, root)]
+    if not tests:
+        return Outcome(defect.key, "untested", "", 0, 0.0)
+    target = copy / defect.file
+    text = (root / defect.file).read_text(encoding="utf-8")
+    compiled = COMPILED.search(text) is not None
+    began = time.monotonic()
+    target.write_text(defect.planted(text), encoding="utf-8")
+    if compiled:
+        _forget_compiled(copy)
+    try:
+        status, by = _run(tests, touched, root, copy)
+    finally:
+        shutil.copy2(root / defect.file, target)
+        if compiled:
+            shutil.copytree(root / "src", copy / "src", dirs_exist_ok=True)
+    return Outcome(defect.key, status, by, len(tests), round(time.monotonic() - began, 1))
+
+
+def _forget_compiled(copy: Path) -> None:
+    """Numba looks only at the file of the function it is asked for, not at those of the functions called in it."""
+    for kept in (copy / "src").rglob("*.nb[ic]"):
+        kept.unlink()
+
+
+def _run(tests: list[str], touched: Touched, root: Path, copy: Path) -> tuple[str, str]:
+    selected = copy / "selected.json"
+    selected.write_text(json.dumps(tests), encoding="utf-8")
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(map(str, (copy / "src", copy))),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "EPIVOTE_DATA": os.environ.get("EPIVOTE_DATA", str(root.parent / "shared" / "data")),
+        notes.SELECTED: str(selected),
+    }
+    files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
+    options = ["-q", "-x", "-p", "mutants.notes", "-p", "no:cacheprovider", "--no-header", "--tb=no", "-rfE"]
+    command = [sys.executable, "-m", "pytest", *options, *files]
+    usual = sum(touched.seconds.get(test, 0.0) for test in tests)
+    with (copy / "output").open("w") as output:
+        run = subprocess.Popen(command, cwd=copy, env=environment, stdout=output, stderr=output, start_new_session=True)
+        try:
+            code = run.wait(timeout=3 * usual + GRACE)
+        except subprocess.TimeoutExpired:
+            code = None
+        finally:
+            _end(run)
+    said = (copy / "output").read_text(errors="replace")
+    if code is None:
+        return "timeout", ""
+    if code in (0, 5):
+        return "survived", ""
+    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", said, re.MULTILINE)
+    return "killed", failed.group(1) if failed else "collection"
+
+
+def _end(run: subprocess.Popen[bytes]) -> None:
+    """End what the tests started, however they ended."""
+    with suppress(ProcessLookupError):
+        os.killpg(run.pid, 9)
+    run.wait()
