@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 OUT := build/demo
 
-.PHONY: demo quiz test test-slow lint format types bench bench-files bench-collect reproduce methods docs clean
+.PHONY: demo quiz test test-slow coverage mutants lint format types bench bench-files bench-collect reproduce methods docs clean
 
 demo: .venv/.installed
 	@echo '$$ epivote aggregate examples/birds.csv --size 1..2 --out $(OUT)'
@@ -28,6 +28,14 @@ test: lint types .venv/.installed-dev
 
 test-slow: .venv/.installed-dev
 	$(BIN)/pytest -q -n auto -m slow
+
+# by line and branch, in every process that tests start; files under 90 % are named at the end, pages are in build/coverage
+coverage: .venv/.installed-dev
+	$(BIN)/python -m mutants.touched
+
+# plants defects and runs the tests that could notice; goes on where it was interrupted
+mutants: .venv/.installed-dev
+	$(BIN)/python -m mutants --count $(or $(COUNT),300) --seed $(or $(SEED),2022) --page
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff format --check

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import hashlib
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 COMPARISONS = {
     ast.Lt: ("<=", ">"),
@@ -122,17 +123,15 @@ class _Finder(ast.NodeVisitor):
     def __init__(self, file: str, text: str) -> None:
         self.file, self.text, self.found = file, text, list[Defect]()
         self._function: list[str] = []
-        encoded = text.encode()
-        self._encoded = encoded
-        self._starts = [0]
-        for line in encoded.splitlines(keepends=True):
-            self._starts.append(self._starts[-1] + len(line))
+        self._lines = text.splitlines(keepends=True)
+        self._starts = [0, *accumulate(map(len, self._lines))]
 
     # places -----------------------------------------------------------------------------------------------
 
     def _offset(self, line: int, column: int) -> int:
         """Python counts bytes in a line; texts are cut by characters."""
-        return len(self._encoded[: self._starts[line - 1] + column].decode())
+        text = self._lines[line - 1]
+        return self._starts[line - 1] + (column if text.isascii() else len(text.encode()[:column].decode()))
 
     def _span(self, node: ast.AST) -> tuple[int, int]:
         where: object = node
@@ -148,7 +147,7 @@ class _Finder(ast.NodeVisitor):
     def _add(self, kind: str, node: ast.AST, new: str, span: tuple[int, int] | None = None) -> None:
         start, end = span or self._span(node)
         old = self.text[start:end]
-        line = self.text.count("\n", 0, start) + 1
+        line = bisect_right(self._starts, start)
         if old != new:
             self.found.append(Defect(self.file, line, start, old, new, kind, ".".join(self._function)))
 

@@ -21,7 +21,9 @@ from mutants.touched import Touched
 
 COPIED = ("src", "tests", "docs", "examples", "experiments", "benchmarks", "mutants", ".ci")
 GRACE = 60.0  # seconds beyond three times what the tests usually take; compiling a changed loop needs some
-COMPILED = re.compile(r"@(njit|compiled|jit)\b")  # functions whose lines coverage does not see
+COMPILED = re.compile(  # functions whose lines coverage does not see
+    r"^@(?:compiled|inlined|reordering|unordered)\ndef (\w+)", re.MULTILINE
+)
 
 
 @dataclass(frozen=True)
@@ -35,13 +37,17 @@ class Outcome:
     seconds: float
 
 
-def tests_for(defect: Defect, touched: Touched, root: Path) -> list[str]:
+def covering_tests(defect: Defect, touched: Touched, root: Path) -> list[str]:
     """The tests that run the line; where it runs on import or is compiled, those that run what uses it."""
-    found = touched.by(defect.file, _lines_of_statement(defect, root))
+    compiled = COMPILED.findall((root / defect.file).read_text(encoding="utf-8"))
+    if defect.function in compiled or (compiled and not defect.function):
+        found = _users([*compiled, Path(defect.file).stem], touched, root)
+    else:
+        found = touched.by(defect.file, _lines_of_statement(defect, root))
     if not found and defect.function:
         found = touched.by(defect.file, _lines_of_function(defect, root))
     if not found:
-        found = touched.by_file(defect.file) | _users(defect, touched, root)
+        found = touched.by_file(defect.file) | _users([_name(defect, root)], touched, root)
     files: dict[str, float] = {}
     for test in found:
         file = test.partition("::")[0]
@@ -73,21 +79,26 @@ def _lines_of_function(defect: Defect, root: Path) -> range:
     tree = ast.parse((root / defect.file).read_text(encoding="utf-8"))
     name = defect.function.rpartition(".")[2]
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
-            decorated = "\n".join(ast.unparse(each) for each in node.decorator_list)
-            if node.lineno <= defect.line <= (node.end_lineno or 0) and not COMPILED.search(f"@{decorated}"):
-                return range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1)
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or node.name != name:
+            continue
+        if node.lineno <= defect.line <= (node.end_lineno or 0):
+            return range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1)
     return range(0)
 
 
-def _users(defect: Defect, touched: Touched, root: Path) -> set[str]:
-    """Tests that run a line, anywhere, which names the function or constant that holds the defect."""
+def _name(defect: Defect, root: Path) -> str:
+    """Of the function, class or constant that holds the defect."""
     text = (root / defect.file).read_text(encoding="utf-8").splitlines()[defect.line - 1]
     assigned = re.match(r"([A-Za-z_]\w*)(: [^=]+)? = ", text)
-    name = defect.function.partition(".")[0] or (assigned.group(1) if assigned else "")
-    if not name:
+    return defect.function.partition(".")[0] or (assigned.group(1) if assigned else "")
+
+
+def _users(names: Sequence[str], touched: Touched, root: Path) -> set[str]:
+    """Tests that run a line, anywhere, with one of these names in it."""
+    wanted = [re.escape(name) for name in names if name]
+    if not wanted:
         return set()
-    pattern, found = re.compile(rf"\b{re.escape(name)}\b"), set[str]()
+    pattern, found = re.compile(rf"\b(?:{'|'.join(wanted)})\b"), set[str]()
     for file in touched.lines:
         lines = (root / file).read_text(encoding="utf-8").splitlines()
         found |= touched.by(file, [place for place, line in enumerate(lines, 1) if pattern.search(line)])
@@ -108,7 +119,7 @@ def make_copy(root: Path, copy: Path) -> None:
 
 def try_defect(defect: Defect, touched: Touched, root: Path, copy: Path, new: Sequence[str] = ()) -> Outcome:
     """Plant it, run the tests until one fails, and take it out again; `new` are files of tests to run as well."""
-    tests = [*new, *tests_for(defect, touched, root)]
+    tests = [*new, *covering_tests(defect, touched, root)]
     if not tests:
         return Outcome(defect.key, "untested", "", 0, 0.0)
     target = copy / defect.file
