@@ -112,7 +112,8 @@ def defects_in(file: str, text: str) -> list[Defect]:
     times: dict[str, int] = {}
     lines = text.splitlines()
     for defect in sorted(finder.found, key=lambda each: (each.start, each.kind, each.new)):
-        said = f"{file}:{defect.function}:{lines[defect.line - 1].strip()}:{defect.kind}:{defect.old}:{defect.new}"
+        code = lines[defect.line - 1].partition("  #")[0].strip()
+        said = f"{file}:{defect.function}:{code}:{defect.kind}:{defect.old}:{defect.new}"
         times[said] = times.get(said, 0) + 1
         key = hashlib.sha256(f"{said}:{times[said]}".encode()).hexdigest()[:10]
         found.append(Defect(**{**vars(defect), "key": key}))

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from mutants import notes
 from mutants.defects import Defect
+from mutants.sample import package_of
 from mutants.touched import Touched
 
 COPIED = ("src", "tests", "docs", "examples", "experiments", "benchmarks", "mutants", ".ci")
@@ -48,14 +49,21 @@ def covering_tests(defect: Defect, touched: Touched, root: Path) -> list[str]:
         found = touched.by(defect.file, _lines_of_function(defect, root))
     if not found:
         found = touched.by_file(defect.file) | _users([_name(defect, root)], touched, root)
-    files: dict[str, float] = {}
-    for test in found:
-        file = test.partition("::")[0]
-        files[file] = files.get(file, 0.0) + touched.seconds.get(test, 0.0)
-    return sorted(
-        found,
-        key=lambda test: (files[test.partition("::")[0]], test.partition("::")[0], touched.seconds.get(test, 0.0)),
-    )
+    return _likely_first(found, defect, touched)
+
+
+def _likely_first(tests: set[str], defect: Defect, touched: Touched) -> list[str]:
+    """The package's own tests first, then those of quick files; tests of a file stay together and keep its fixtures."""
+    cost: dict[str, float] = {}
+    for test in tests:
+        cost[_file(test)] = cost.get(_file(test), 0.0) + touched.seconds.get(test, 0.0)
+    own = f"tests/{package_of(defect.file)}"
+    rank = {file: (not file.startswith(own), seconds, file) for file, seconds in cost.items()}
+    return sorted(tests, key=lambda test: (rank[_file(test)], touched.seconds.get(test, 0.0), test))
+
+
+def _file(test: str) -> str:
+    return test.partition("::")[0]
 
 
 def _lines_of_statement(defect: Defect, root: Path) -> range:
@@ -154,7 +162,7 @@ def _run(tests: list[str], touched: Touched, root: Path, copy: Path) -> tuple[st
         "EPIVOTE_DATA": os.environ.get("EPIVOTE_DATA", str(root.parent / "shared" / "data")),
         notes.SELECTED: str(selected),
     }
-    files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
+    files = list(dict.fromkeys(map(_file, tests)))
     options = ["-q", "-x", "-p", "mutants.notes", "-p", "no:cacheprovider", "--no-header", "--tb=no", "-rfE"]
     command = [sys.executable, "-m", "pytest", *options, *files]
     usual = sum(touched.seconds.get(test, 0.0) for test in tests)
