@@ -15,8 +15,8 @@ from epivote.evaluate.intervals import Interval
 from epivote.evaluate.metrics import score
 from epivote.simulate import simulate
 
-USUAL = (1, 2, 3, 5, 7, 10, 15, 20, 30)
-MOST_BALLOTS = 200
+USUAL = (1, 2, 3, 5, 7, 10, 15, 20, 30)  # ballots per instance in the table; round numbers
+MOST_BALLOTS = 200  # per instance, beyond which no plan is practical; a round number
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from epivote.data.truths import Truths
 from epivote.errors import BoundsError, InputError
 from epivote.model.sets import draw_sets
 
-NUMBERS_PER_CHUNK = 1 << 22
+NUMBERS_PER_CHUNK = 1 << 22  # 32 MB of random numbers at a time
 
 
 class Beta(NamedTuple):

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from epivote.errors import EpivoteError
 
-INTERRUPTED = 130
+INTERRUPTED = 130  # exit code after Ctrl-C: 128 plus the number of SIGINT, as shells have it
 
 
 class Status(Protocol):

@@ -20,7 +20,7 @@ from epivote.formats.export import Export
 from epivote.formats.pack import pack_files
 from epivote.formats.write import write_estimate
 
-PATIENCE = 30
+PATIENCE = 30  # seconds to wait for a scheduler to answer; a round number
 
 
 @with_options

@@ -24,9 +24,9 @@ from epivote.estimate.review import Doubt
 from epivote.evaluate.calibration import CalibrationBin, calibration
 from epivote.evaluate.metrics import Scores, score
 
-MOST_ROWS = 30
-MOST_TO_REVIEW = 10
-SURE = 0.95
+MOST_ROWS = 30  # rows of a table on the terminal; a round number that fits a tall window
+MOST_TO_REVIEW = 10  # rows; a round number
+SURE = 0.95  # confidence from which a set needs no second look; the usual 95 %
 
 
 @dataclass(frozen=True)

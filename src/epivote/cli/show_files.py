@@ -14,7 +14,7 @@ from epivote.evaluate.inspection import Inspection, Spread
 from epivote.formats.export import Export
 from epivote.simulate import Simulation
 
-MOST_ALTERNATIVES = 20
+MOST_ALTERNATIVES = 20  # rows; a round number
 
 
 def inspection(export: Export, found: Inspection, source: Path, *, as_json: bool) -> None:

@@ -16,8 +16,8 @@ from epivote.cli.show_aggregate import SURE, how, records, voters
 from epivote.data.estimate import Estimate
 from epivote.data.packed import PackedBallots
 
-MOST_DOUBTFUL = 10
-STEPS = (0.5, 0.8, SURE, 0.99)
+MOST_DOUBTFUL = 10  # rows; a round number
+STEPS = (0.5, 0.8, SURE, 0.99)  # confidences at which sets are counted; round numbers around SURE
 
 
 @dataclass

@@ -9,7 +9,7 @@ import numpy as np
 
 from epivote.data.names import IntArray, row_ranges, smallest_integers
 
-ROWS_PER_CHUNK = 1 << 15
+ROWS_PER_CHUNK = 1 << 15  # lists gathered at a time, so that the numbers in between stay in the cache; a round number
 
 
 class Lists(NamedTuple):

@@ -23,11 +23,11 @@ from epivote.data.shards import Columns
 from epivote.data.stored import read_arrays, read_names
 from epivote.errors import FileError
 
-VERSION = 1
+VERSION = 1  # of the packed format; raised when older programs could no longer read it
 INDEX = "index.npz"
-WIDEST_MASK = 64
-KEPT_BYTES = 1 << 29
-KEPT_SAMPLE = 5000
+WIDEST_MASK = 64  # alternatives whose ticks fit the bits of one 64-bit number
+KEPT_BYTES = 1 << 29  # half a gigabyte of blocks kept between iterations; a round number below the usual memory
+KEPT_SAMPLE = 5000  # instances; a larger sample of packed ballots is read anew rather than kept
 SIZES = ("instances", "ballots", "approvals", "pairs", "most_ballots", "menus")
 
 

@@ -19,7 +19,7 @@ from epivote.data.shards import Columns
 from epivote.data.stored import names_as_arrays, write_arrays
 from epivote.errors import BallotError, FileError
 
-BALLOTS_PER_BLOCK = 1 << 17
+BALLOTS_PER_BLOCK = 1 << 17  # about a megabyte a block in memory; a round number
 
 
 def write_packed(blocks: Iterable[Ballots], folder: str | Path) -> PackedBallots:

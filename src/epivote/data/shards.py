@@ -17,8 +17,9 @@ from epivote.data.ballots import Ballots, Menu
 from epivote.data.lists import Lists, Masks
 from epivote.data.names import IntArray, row_ranges
 
+# Instances times alternatives: tables of 1 and 4 MB of floats; found by trying.
 CELLS_PER_SHARD, MOST_CELLS_PER_SHARD = 1 << 17, 1 << 19
-ENOUGH_SHARDS = 32
+ENOUGH_SHARDS = 32  # several for each of a few cores; more only cost; found by trying with `make bench`
 
 
 @dataclass(frozen=True)

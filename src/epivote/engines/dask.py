@@ -21,10 +21,10 @@ from epivote.model.statistics import Frame, Sums
 
 T = TypeVar("T")
 Gold = Mapping[str, frozenset[str]]
-SHORT = 0.1
-GLANCE = 2.0
-PATIENCE = 60.0
-LOSSES = 3
+SHORT = 0.1  # seconds; a worker does a shorter pass in its own loop, without a thread (measured: 9 % of a fit)
+GLANCE = 2.0  # seconds between looks at whether a silent worker still lives; a round number
+PATIENCE = 60.0  # seconds without any worker before a fit gives up; a round number
+LOSSES = 3  # workers that may die over the same blocks before a fit gives up; a round number
 GAVE_UP = (
     "the cluster gave up: the workers that took a part of the ballots died one after the other, perhaps for want of "
     "memory; give them more, or take more workers"

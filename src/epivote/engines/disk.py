@@ -14,9 +14,9 @@ from epivote.model.compiling import worth_compiling
 from epivote.model.passes import Pass
 
 Gold = Mapping[str, frozenset[str]]
-BYTES_PER_BALLOT = 12
-BYTES_PER_INSTANCE = 24
-BYTES_PER_VOTER = 16
+BYTES_PER_BALLOT = 12  # a voter's number (4) and a mask (8)
+BYTES_PER_INSTANCE = 24  # where its ballots start (8), and what a pass remembers of it (16)
+BYTES_PER_VOTER = 16  # two sums of 8 bytes in every shard
 CELLS_PER_COMPILED_SHARD = 1 << 21
 """Compiled passes need no tables, only sums for all voters per shard: the fewer shards the better."""
 

@@ -15,7 +15,7 @@ from epivote.model.statistics import Frame, Sums, frame_of
 T = TypeVar("T")
 Source = Callable[[], Sequence[Pass]]
 """Gives the passes of some shards, from wherever they are."""
-GROUPS = 8
+GROUPS = 8  # of shards that threads take one by one: enough to even out their speed; a round number
 
 
 class LocalEngine:

@@ -6,8 +6,8 @@ from typing import Literal
 
 from epivote.data.ballots import Ballots
 
-FEW_INSTANCES = 50
-NEARLY_ALL = 0.8
+FEW_INSTANCES = 50  # a round number between the cases that docs/methods.md compares
+NEARLY_ALL = 0.8  # share of instances a voter answers on average; likewise
 
 
 def suggest_method(ballots: Ballots) -> tuple[Literal["amle", "em"], str]:

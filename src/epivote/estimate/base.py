@@ -35,6 +35,7 @@ UPSIDE_DOWN = (
 )
 
 
+# Ballots among which copies are looked for in packed folders; seconds of work, a round number.
 BALLOTS_FOR_COPIES = 200_000
 Progress = Callable[[int, float], None]
 

@@ -27,7 +27,7 @@ from epivote.estimate.task import Gold, Steps, Task, open_task
 from epivote.model.choose import choose
 from epivote.model.voters import voter_step
 
-FLOOR = 1e-4
+FLOOR = 1e-4  # smallest rate, as for the other estimators: no voter is ever certain
 
 
 class Baseline(Estimator):

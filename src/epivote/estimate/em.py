@@ -34,10 +34,12 @@ from epivote.model.likelihood import marginal_log_likelihood_of
 from epivote.model.pseudo import PseudoCounts, shrinkage
 from epivote.model.statistics import Statistics
 
+# After which shrinkage no longer follows the crowd, so that the objective stays one; a round number.
 SETTLING_ITERATIONS = 10
-SETTLED = 1e-3
+SETTLED = 1e-3  # change of rates below which it has settled; a round number
+# Log-likelihood by which the mirrored crowd must explain the ballots better; odds of e^20, a round number.
 CLEARLY = 20.0
-QUICK = 10
+QUICK = 10  # iterations of each of the two short runs that tell which way up a crowd is; a round number
 RUN = "only"
 
 

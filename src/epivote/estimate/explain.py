@@ -13,8 +13,8 @@ from epivote.model.best_sets import best_sets
 from epivote.model.choose import choose
 from epivote.model.posterior import log_partition_and_inclusion
 
-RUNNERS_UP = 4
-PUSHES_SHOWN = 5
+RUNNERS_UP = 4  # sets shown beside the best; a round number
+PUSHES_SHOWN = 5  # voters named one by one; the others are summed up
 
 
 @dataclass(frozen=True)

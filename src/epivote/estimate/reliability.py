@@ -13,12 +13,12 @@ from epivote.data.names import BoolArray, FloatArray, IntArray
 from epivote.data.truths import Truths
 from epivote.estimate.model import Model
 
-FEW_ALTERNATIVES = 10
-ALMOST = 0.95
-CHANCE = 0.1
-SHARED_FOR_COPY = 10
-SAME_MISTAKES = 3
-NUMBERS_PER_BLOCK = 4_000_000
+FEW_ALTERNATIVES = 10  # true alternatives a voter must have seen before rates mean something; a round number
+ALMOST = 0.95  # share of alternatives ticked, or of ballots shared, that counts as all; a round number
+CHANCE = 0.1  # weight, in log-odds, within which a voter is no better than chance; a round number
+SHARED_FOR_COPY = 10  # instances two voters must share before one can look like a copy; a round number
+SAME_MISTAKES = 3  # made by both, since agreement on the truth is no sign of copying; a round number
+NUMBERS_PER_BLOCK = 4_000_000  # 32 MB of pairs of voters at a time
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from epivote.estimate.stream import Kept, Stream
 from epivote.model.statistics import Group
 
 FORMAT = "epivote model"
-VERSION = (1, 0)
+VERSION = (1, 0)  # of model files: (other programs cannot read it, other programs can)
 KINDS: dict[str, type[RatedEstimator]] = {kind.__name__: kind for kind in (AMLE, EM, MaximumLikelihood)}
 
 

@@ -13,16 +13,16 @@ from epivote.data.names import FloatArray, sums
 from epivote.data.packed import PackedBallots
 from epivote.model.compiling import worth_compiling
 
-DENSE_CELLS = 20_000_000
-NUMBERS_PER_BLOCK = 4_000_000
-WIDEST_MASK = 64
-FEW_BALLOTS = 50
-ENOUGH_PAIRS = 1_000_000
-PAIRS_PER_VOTER = 100
-MOST_BALLOTS = 20_000_000
-TICK_BITS = 8
-DENSE_PAIRS = 4_000_000
-FEW_TICKS = 1 << 15
+DENSE_CELLS = 20_000_000  # of voters times cells, 160 MB as floats; larger tables are built sparse
+NUMBERS_PER_BLOCK = 4_000_000  # 32 MB of pairs of voters at a time
+WIDEST_MASK = 64  # alternatives whose ticks fit the bits of one 64-bit number
+FEW_BALLOTS = 50  # per instance; with more, listing all pairs of ballots costs more than a product of matrices
+ENOUGH_PAIRS = 1_000_000  # pairs of ballots that a first guess is made from; a round number
+PAIRS_PER_VOTER = 100  # likewise for each voter of a large crowd; a round number
+MOST_BALLOTS = 20_000_000  # that a first guess looks at where pairs are not listed; a round number
+TICK_BITS = 8  # enough to count up to 64 ticks, with room to spare
+DENSE_PAIRS = 4_000_000  # of voters: 2,000 squared, 32 MB
+FEW_TICKS = 1 << 15  # two counts of a pair fit the halves of 32 bits
 
 Rates = tuple[FloatArray, FloatArray]
 

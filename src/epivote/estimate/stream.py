@@ -25,8 +25,8 @@ from epivote.estimate.task import Gold, Task
 from epivote.model.pseudo import shrinkage
 from epivote.model.statistics import Group, Statistics
 
-STEP_EXPONENT = 0.9
-START = (0.7, 0.2)
+STEP_EXPONENT = 0.9  # steps n^-.9: above 1/2 and at most 1, as Cappé and Moulines (2009) require
+START = (0.7, 0.2)  # hit and false-alarm rate of a voter never seen, until the crowd is known; round numbers
 PER_VOTER = ("hits", "winners_seen", "false_alarms", "losers_seen")
 PER_ALTERNATIVE = ("occurrences", "offered")
 

@@ -34,7 +34,7 @@ from epivote.model.statistics import Statistics, frame_of, tally
 Chosen = Sequence[BoolArray]
 """Membership in the sets: one table of cells per shard."""
 Gold = Mapping[str, Iterable[str]]
-SAMPLE = 1000
+SAMPLE = 1000  # instances that tell which way up a crowd is; a round number
 
 
 class Steps(ABC):

@@ -12,8 +12,8 @@ import numpy as np
 from epivote.data.ballots import Ballots
 from epivote.data.names import IntArray, listing
 
-SHOWN = 3
-RARE = 2
+SHOWN = 3  # names listed in a sentence; a round number
+RARE = 2  # ticks from which an alternative is no longer taken for a misspelling
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from epivote.formats.source import Source, lines_of
 PREFLIB = (".cat", ".toc", ".toi")
 ABC = ".abc.yaml"
 ABC_KEYS = {"profile", "num_cand", "committeesize", "compute", "voter_weights", "description"}
-MOST = 5_000_000
+MOST = 5_000_000  # voters or alternatives a file may announce, so that a wrong count fills no memory; a round number
 PABULIB_SECTIONS = ("META", "PROJECTS", "VOTES")
 
 

@@ -28,8 +28,8 @@ from epivote.formats.export import Reading
 from epivote.formats.source import Source, open_source
 from epivote.formats.tables import JSON_LINES, SEPARATOR, Shape, TableKind, open_batches, shape_of
 
-BYTES_PER_PART = 1 << 25
-ROWS_PER_BATCH = 1 << 19
+BYTES_PER_PART = 1 << 25  # 32 MB of text, which becomes one part that is sorted in memory
+ROWS_PER_BATCH = 1 << 19  # read at a time; a round number
 Told = Callable[[str], None]
 
 

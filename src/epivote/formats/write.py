@@ -25,7 +25,7 @@ from epivote.formats.write_elections import election_files
 
 Output = Literal["ballots", "crowd-kit", "abcvoting", "preflib"]
 PathLike = str | Path
-ROWS_PER_BLOCK = 1 << 20
+ROWS_PER_BLOCK = 1 << 20  # cells written at a time; a round number
 
 
 def write_ballots(ballots: Ballots, path: PathLike, *, format: Output | None = None) -> list[Path]:  # noqa: A002

@@ -13,7 +13,7 @@ import numpy as np
 
 from epivote.data.names import BoolArray, FloatArray, IntArray
 
-TIE_DECIMALS = 9
+TIE_DECIMALS = 9  # margins that agree so far count as equal: above the error of adding up thousands of weights
 
 
 def choose(margins: FloatArray, lower: int, upper: int) -> BoolArray:

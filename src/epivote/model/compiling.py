@@ -3,8 +3,8 @@
 import sys
 from importlib.util import find_spec
 
-WORTH_LOADING = 1_000_000
-WORTH_CALLING = 20_000
+WORTH_LOADING = 1_000_000  # approvals in a fit from which loading numba (about a second) pays
+WORTH_CALLING = 20_000  # approvals from which a compiled pass beats arrays once loaded
 
 
 def loaded() -> bool:

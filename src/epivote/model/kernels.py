@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-TIE_SCALE = 1e9
-CAUTION = 1e-8
+TIE_SCALE = 1e9  # margins are compared as whole numbers of 1e-9, like `choose.TIE_DECIMALS`
+CAUTION = 1e-8  # relative; ten times the width of a tie, so that a kept set is never one short of a tie
 NONE, ONE = np.uint64(0), np.uint64(1)
-PLACE_BITS = 6
-LISTS_PER_CHUNK = 256
-FEW = 20
-LAST_PLACE = 63
+PLACE_BITS = 6  # enough for 64 places
+LISTS_PER_CHUNK = 256  # lists summed up at a time: 128 kB, within the second cache
+FEW = 20  # winners found by looking for the largest one by one; with more, sorting is quicker; found by trying
+LAST_PLACE = 63  # of a mask of 64 bits
 SMALLEST = np.iinfo(np.int64).min
 
 compiled: Any = njit(cache=True, nogil=True)

@@ -19,8 +19,8 @@ from epivote.model.margins import margins
 from epivote.model.posterior import log_partition_and_inclusion
 from epivote.model.statistics import Sums, tally
 
-WIDEST_MASK = 64
-SORTED_BALLOTS = (1 << 16) - 1
+WIDEST_MASK = 64  # alternatives whose ticks fit the bits of one 64-bit number
+SORTED_BALLOTS = (1 << 16) - 1  # rows with more ballots are sorted as if they had this many: the key has 16 bits
 
 
 class Known(NamedTuple):

@@ -10,8 +10,8 @@ from epivote.data.names import BoolArray, FloatArray
 from epivote.data.parameters import from_log_odds
 from epivote.model.sizes import backward, end_states, forward, next_state, start_state
 
-NUMBERS_PER_CHUNK = 1 << 18
-PLAIN_RANGE = 300.0
+NUMBERS_PER_CHUNK = 1 << 18  # 2 MB of floats, so that a chunk stays in the cache
+PLAIN_RANGE = 300.0  # log-odds whose products stay far from the limits of floats (e^709)
 
 
 def log_partition_and_inclusion(margins: FloatArray, lower: int, upper: int) -> tuple[FloatArray, FloatArray]:

@@ -13,7 +13,7 @@ import numpy as np
 from epivote.model.kernels import compiled
 from epivote.model.solve import CLOSE, MOST_STEPS
 
-FAR_APART = 30.0
+FAR_APART = 30.0  # log-odds beyond which 1 + e^x is e^x to the last bit that matters (e^-30 is 1e-13)
 
 
 @compiled

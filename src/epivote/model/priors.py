@@ -36,8 +36,8 @@ from epivote.model.menu_priors import menu_priors
 from epivote.model.solve import solve_rising
 from epivote.model.statistics import Group, Statistics
 
-SOLVED_CHANGE = 1e-12
-MOST_SWEEPS = 10_000
+SOLVED_CHANGE = 1e-12  # of any prior in a sweep; below what a float of order 1 can add up to
+MOST_SWEEPS = 10_000  # never reached in the tests; ends a loop that rounding keeps from settling
 
 
 def prior_sweep(statistics: Statistics, priors: FloatArray, floor: float, belief: Belief = NO_BELIEF) -> FloatArray:

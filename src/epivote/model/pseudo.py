@@ -11,8 +11,8 @@ from epivote.data.names import FloatArray
 from epivote.data.parameters import Parameters
 from epivote.model.statistics import Statistics
 
-LEAST_STRENGTH = 0.5
-MOST_STRENGTH = 1000.0
+LEAST_STRENGTH = 0.5  # alternatives' worth of belief in the crowd where it cannot be estimated; a round number
+MOST_STRENGTH = 1000.0  # likewise; voters who seem to differ less than this allows are all but alike; a round number
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from epivote.data.names import FloatArray
 from epivote.model.compiling import loaded
 
 Weight = FloatArray | float
-FEW = 40
+FEW = 40  # states counted in plain Python, up to which that is quicker than arrays; found by trying
 SAFE = 600.0
 """Products of numbers whose logarithms add up to less than this, either way, are plain numbers."""
 

@@ -14,11 +14,11 @@ from numba import njit
 
 from epivote.model.kernels import LAST_PLACE, ONE, compiled, inlined, margins_of
 
-PLAIN_RANGE = 300.0
-LARGEST = 1e130
-MOST_LANES = 160
-NUMBERS_PER_BLOCK = 1 << 16
-FEWEST_LANES = 8
+PLAIN_RANGE = 300.0  # log-odds whose products stay far from the limits of floats (e^709)
+LARGEST = 1e130  # odds; the product of two stays below the largest float (1e308)
+MOST_LANES = 160  # rows weighed in lockstep; found by trying with `make bench`
+NUMBERS_PER_BLOCK = 1 << 16  # 512 kB of floats, within the second cache
+FEWEST_LANES = 8  # rows from which lockstep pays: one vector of 8 floats
 
 reordering: Any = njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 """For sums that need not agree to the last bit."""

@@ -8,8 +8,8 @@ from epivote.data.names import BoolArray, FloatArray
 from epivote.model.choose import TIE_DECIMALS, choose
 from epivote.model.posterior import log_partition_and_inclusion
 
-MOST = 4
-NUMBERS_PER_BLOCK = 1 << 20
+MOST = 4  # sets: 2^6 patterns of the window around the best set are tried, four times as many for each set more
+NUMBERS_PER_BLOCK = 1 << 20  # 8 MB of floats at a time
 
 
 def top_sets(margins: FloatArray, lower: int, upper: int, count: int) -> tuple[BoolArray, FloatArray]:

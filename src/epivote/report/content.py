@@ -19,8 +19,8 @@ from epivote.evaluate.calibration import CalibrationBin, calibration
 from epivote.evaluate.metrics import score
 from epivote.report.numbers import SURE, Voters, top_pairs
 
-DOUBTS_SHOWN = 20
-PAIRS_SHOWN = 12
+DOUBTS_SHOWN = 20  # rows; a round number
+PAIRS_SHOWN = 12  # rows; a round number
 
 
 class Tile(NamedTuple):

@@ -19,9 +19,9 @@ from epivote.estimate.task import Task
 from epivote.model.top_sets import top_sets
 from epivote.report.numbers import SURE, Alternatives, Voters
 
-MOST_ITEMS = 50_000
-TOP = 4
-CELLS_PER_BLOCK = 4_000_000
+MOST_ITEMS = 50_000  # instances in the page's table, which a browser still sorts at once; a round number
+TOP = 4  # sets kept for each instance; as many as `top_sets` finds
+CELLS_PER_BLOCK = 4_000_000  # 32 MB of floats at a time
 
 Column = list[str]
 

@@ -15,8 +15,8 @@ from epivote.report.numbers import CONFIDENCE_BINS, SURE, confidence_counts, siz
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_CROSSES = 30
-MOST_NAMED = 25
+MOST_CROSSES = 30  # voters drawn with their intervals; more would hide each other
+MOST_NAMED = 25  # alternatives whose names fit an axis
 
 
 def plot_voter_map(fitted: Estimator, ax: Axes | None = None) -> Axes:

@@ -21,9 +21,9 @@ from epivote.report.anonymous import without_folders, without_voter_names
 from epivote.report.embedded import items_shown, page_data, safe_json
 from epivote.report.numbers import SURE, alternatives_of, confidence_counts, size_counts, voters_of
 
-MOST_FOR_HEAT_MAP = 25
-MOST_FOR_PAIRS = 2_000
-LONGEST_SETTING = 600
+MOST_FOR_HEAT_MAP = 25  # alternatives whose names fit beside a square
+MOST_FOR_PAIRS = 2_000  # alternatives; a table of all pairs beyond it takes too much memory
+LONGEST_SETTING = 600  # characters of one setting; a round number
 SCRIPTS = ("data.js", "table.js", "item.js", "page.js")
 
 

@@ -37,7 +37,7 @@ __all__ = [
     "save_waterfall",
 ]
 
-PUSHES_SHOWN = 8
+PUSHES_SHOWN = 8  # voters drawn one by one; the others are summed up
 
 
 def plot_waterfall(account: Account, ax: Axes | None = None) -> Axes:

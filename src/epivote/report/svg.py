@@ -12,11 +12,11 @@ from epivote.data.names import FloatArray, IntArray
 from epivote.evaluate.calibration import CalibrationBin
 from epivote.report.numbers import SizeCounts, Voters
 
-WIDTH, HEIGHT = 400, 220
-LEFT, RIGHT, TOP, BOTTOM = 48, 20, 12, 40
-MOST_POINTS = 500
-MOST_CROSSES = 30
-LONGEST_LABEL = 14
+WIDTH, HEIGHT = 400, 220  # of a chart, in units of its view box
+LEFT, RIGHT, TOP, BOTTOM = 48, 20, 12, 40  # margins for labels, in the same units
+MOST_POINTS = 500  # voters drawn; more would hide each other
+MOST_CROSSES = 30  # voters drawn with their intervals; likewise
+LONGEST_LABEL = 14  # characters that fit beside a bar
 
 
 class Frame:

@@ -13,8 +13,8 @@ from starlette.types import ASGIApp
 
 from epivote import InputError
 
-SECONDS_TO_FINISH = 10
-SECONDS_TO_STAY_CONNECTED = 75
+SECONDS_TO_FINISH = 10  # for requests under way when the server is asked to stop; a round number
+SECONDS_TO_STAY_CONNECTED = 75  # longer than the usual 60 of proxies, so that they close first
 STOPS = (signal.SIGINT, signal.SIGTERM)
 
 

@@ -16,10 +16,10 @@ from epivote.web.store import BallotRow
 from epivote.web.store.store import Stamp, now
 from epivote.web.task import Task
 
-SURE = 0.95
-MOST_REVIEWED = 100
-TIME_STEPS = 60
-MINUTE = 60_000_000
+SURE = 0.95  # confidence from which a set needs no second look; the usual 95 %
+MOST_REVIEWED = 100  # rows; a round number
+TIME_STEPS = 60  # bars of the chart of ballots over time
+MINUTE = 60_000_000  # in microseconds, the store's unit of time
 
 
 class Fitted(NamedTuple):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from epivote.web.store.store import Stamp
 
-MANY = 65
+MANY = 65  # further ballots: one more than `review` looks ahead
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from epivote.web.security.limits import Limiter, Limits
 
 LOG = logging.getLogger("epivote.collect")
-LARGEST_BODY = 65_536
-LARGEST_HEAD = 32_768
-SECONDS_FOR_A_BODY = 30.0
-LARGEST_TO_THROW_AWAY = 8 << 20
-SECONDS_TO_THROW_AWAY = 5.0
+LARGEST_BODY = 65_536  # bytes; a form with all its ticks needs far less
+LARGEST_HEAD = 32_768  # bytes, address and headers; browsers send at most a few thousand
+SECONDS_FOR_A_BODY = 30.0  # a slow phone needs a few; a round number
+LARGEST_TO_THROW_AWAY = 8 << 20  # bytes read of a refused body, so that the refusal reaches the sender
+SECONDS_TO_THROW_AWAY = 5.0  # likewise; a round number
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-MOST_REMEMBERED = 20_000
+MOST_REMEMBERED = 20_000  # addresses; about 10 MB, then those seen longest ago are forgotten
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,10 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from epivote import FileError, InputError
 
-BUSY_SECONDS = 30
-CONNECTIONS = 40
-SPARE_CONNECTIONS = 10
-UPGRADE_LOCK = 7_140_265
+BUSY_SECONDS = 30  # that a ballot waits for another writer of SQLite; a round number
+CONNECTIONS = 40  # as many as there are threads for requests (anyio's default)
+SPARE_CONNECTIONS = 10  # for the organiser's pages and exports; a round number
+UPGRADE_LOCK = 7_140_265  # any number that other programs on the same PostgreSQL are unlikely to use
 WRITING = "epivote_writing"
 
 

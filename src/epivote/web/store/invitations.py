@@ -11,7 +11,7 @@ from epivote.web.store.rows import InvitationError, Voter
 from epivote.web.store.store import Store, now
 from epivote.web.store.tables import INVITATIONS, VOTERS
 
-DAY = 86_400_000_000
+DAY = 86_400_000_000  # in microseconds, the store's unit of time
 
 
 def invite(store: Store, count: int, days: float) -> list[str]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from epivote import EpivoteError
 
-LONGEST_NAME = 40
+LONGEST_NAME = 40  # characters of a participant's name; a round number
 FORMULAS = "=+-@＝＋－＠"
 JOINERS = re.compile("[\u200c\u200d]")
 """Characters that are not seen, but belong into some scripts and pictures."""

@@ -16,8 +16,8 @@ from epivote.web.task.tables import Mistake, Mistakes, Table, close
 
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg")
 SOUNDS = (".mp3", ".ogg", ".oga", ".opus", ".wav", ".m4a", ".flac")
-MOST_INSTANCES = 5_000
-MOST_ALTERNATIVES = 200
+MOST_INSTANCES = 5_000  # of a task that a live page can show; a round number
+MOST_ALTERNATIVES = 200  # that a participant can be shown at once; a round number
 TASK_KEYS = (
     *("title", "instructions", "size", "show_size", "order", "most_ballots", "confidence", "ranking", "join"),
     *("opens", "closes", "languages", "method", "privacy", "alternatives", "instances"),

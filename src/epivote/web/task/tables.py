@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from epivote import InputError, SizeBounds
 from epivote.web.task.lines import Where, line_of
 
-LONGEST_NAME = 200
-LONGEST_TEXT = 20_000
+LONGEST_NAME = 200  # characters; a round number
+LONGEST_TEXT = 20_000  # characters, some ten pages; a round number
 
 
 class Mistake(NamedTuple):

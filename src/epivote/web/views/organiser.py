@@ -19,7 +19,7 @@ from epivote.web.views.errors import PageError
 from epivote.web.views.pages import render
 from epivote.web.views.visit import ORGANISER, Visit, see
 
-DAY = 86_400
+DAY = 86_400  # in seconds, the unit of cookies
 REPORT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts"

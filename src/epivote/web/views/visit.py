@@ -22,8 +22,8 @@ from epivote.web.views.errors import PageError, language_code
 from epivote.web.views.pages import render
 
 VISIT, PARTICIPANT, ORGANISER = "epivote_visit", "epivote", "epivote_organiser"
-HALF_A_YEAR = 180 * 86_400
-MOST_FIELDS = 500
+HALF_A_YEAR = 180 * 86_400  # in seconds, the unit of cookies
+MOST_FIELDS = 500  # of a form: twice the alternatives of a task and some more
 
 
 class NotJoinedError(Exception):
