@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +37,24 @@ def read_all(path: Path, remedy: str) -> dict[str, NDArray[Any]]:
     return _read(path, None, remedy)
 
 
+def stored_checksums(path: Path) -> list[tuple[str, int, int]]:
+    """Name, size and checksum of every array of such a file, as its table of contents has them; no array is read."""
+    with _opened(path, "pack the ballots again") as file:
+        return [(entry.filename, entry.file_size, entry.CRC) for entry in file.infolist()]
+
+
 def _read(path: Path, names: Iterable[str] | None, remedy: str) -> dict[str, NDArray[Any]]:
+    with _opened(path, remedy) as file:
+        wanted = names if names is not None else [entry.removesuffix(".npy") for entry in file.namelist()]
+        return {name: _array(file.read(f"{name}.npy")) for name in wanted}
+
+
+@contextmanager
+def _opened(path: Path, remedy: str) -> Iterator[zipfile.ZipFile]:
+    """The file, and whatever goes wrong with it in words."""
     try:
         with zipfile.ZipFile(path) as file:
-            wanted = names if names is not None else [entry.removesuffix(".npy") for entry in file.namelist()]
-            found = {name: file.read(f"{name}.npy") for name in wanted}
-        return {name: _array(data) for name, data in found.items()}
+            yield file
     except FileNotFoundError as error:
         raise FileError(f"{path} is missing; {remedy}") from error
     except (zipfile.BadZipFile, KeyError, EOFError, ValueError, NotImplementedError) as error:

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from hashlib import sha256
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 
 from epivote.atomic import write_files
 from epivote.data.ballots import Ballots
-from epivote.data.names import FloatArray
+from epivote.data.names import FloatArray, IntArray
 from epivote.data.packed import PackedBallots
 from epivote.data.parameters import Parameters
-from epivote.data.stored import read_all, write_arrays
+from epivote.data.stored import read_all, stored_checksums, write_arrays
 from epivote.errors import FileError
+from epivote.estimate.history import History
+from epivote.estimate.task import Gold
 
 RATES = ("hit_rates", "false_alarm_rates", "priors")
+COLUMNS = ("ballot_start", "ballot_voter", "approval_start", "approved")
+CHUNK = 1 << 20
 State = Mapping[str, FloatArray]
 
 
@@ -61,15 +68,40 @@ def parameters_in(state: State, name: str) -> Parameters:
     return Parameters(*(state[f"{name}_{rate}"] for rate in RATES))
 
 
-def fingerprint(estimator: object, ballots: Ballots, gold: object, history: object) -> str:
-    """Settings and ballots in a few words: runs that differ in any of them do not continue each other."""
+def fingerprint(estimator: Any, ballots: Ballots, gold: Gold | None, history: History | None) -> str:
+    """A digest of all that a fit depends on: runs that differ in any of it do not continue each other.
+
+    It is taken from values rather than from how they are shown or stored: long arrays are not cut short, a name cannot
+    pass for two, and the type that holds a number does not matter. Blocks of packed ballots are known by the checksums
+    of their files, which need not be read for that and are compared whenever a block is read.
+    """
+    columns: dict[str, IntArray] = {}
     if isinstance(ballots, PackedBallots):
-        columns: list[Any] = list(ballots.sizes.values())
+        content: Any = [stored_checksums(block.path) for block in ballots.blocks]
     else:
-        columns = [ballots.ballot_start, ballots.ballot_voter, ballots.approval_start, ballots.approved]
-    names = repr((ballots.voters, ballots.alternatives, _sorted(gold), _sorted(history)))
-    return f"{estimator!r} {[crc32(np.ascontiguousarray(column).data) for column in columns]} {crc32(names.encode())}"
+        columns = {name: getattr(ballots, name) for name in COLUMNS}
+        if ballots.menu is not None:
+            columns |= {"menu": ballots.menu.start, "offered": ballots.menu.offered}
+        content = [ballots.instances, {name: len(column) for name, column in columns.items()}]
+    given = {name: sorted(map(str, names)) for name, names in (gold or {}).items()}
+    settings = [type(estimator).__name__, estimator.get_params()]
+    everything = [settings, given, history or {}, ballots.voters, ballots.alternatives, content]
+    digest = sha256(json.dumps(_plain(everything), default=repr).encode())
+    for column in columns.values():
+        for begin in range(0, len(column), CHUNK):
+            digest.update(column[begin : begin + CHUNK].astype("<i8").tobytes())
+    return digest.hexdigest()
 
 
-def _sorted(given: Any) -> list[Any]:
-    return sorted((str(name), sorted(map(str, value))) for name, value in (given or {}).items())
+def _plain(value: Any) -> Any:
+    """The same in lists, texts and numbers; nothing depends on the order of a mapping."""
+    if isinstance(value, np.random.Generator):
+        return _plain(value.bit_generator.state)
+    if is_dataclass(value):
+        return _plain({each.name: getattr(value, each.name) for each in fields(value)})
+    if isinstance(value, Mapping):
+        pairs = [(str(key), _plain(each)) for key, each in value.items()]
+        return {"mapping": sorted(pairs, key=itemgetter(0))}
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    return [_plain(each) for each in value] if isinstance(value, (list, tuple)) else value
