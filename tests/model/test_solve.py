@@ -63,3 +63,14 @@ def test_a_function_that_never_meets_its_target_is_given_up():
     """A jump over the target: the bracket shrinks to it, and the search ends."""
     found = solve_rising(lambda x: (-1.0 if x < 0.3 else 1.0, 0.0), 0.0, 0.0, 1.0, 0.5)
     assert found == pytest.approx(0.3, abs=1e-12)
+
+
+def test_a_straight_line_is_met_in_one_step():
+    seen = []
+
+    def line(x):
+        seen.append(x)
+        return 2 * x + 1, 2.0
+
+    assert solve_rising(line, 5.0, -16.0, 16.0, 0.0) == 2.0
+    assert seen == [16.0, -16.0, 0.0, 2.0]
