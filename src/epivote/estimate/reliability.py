@@ -15,7 +15,6 @@ from epivote.estimate.model import Model
 
 FEW_ALTERNATIVES = 10  # true alternatives a voter must have seen before rates mean something; a round number
 ALMOST = 0.95  # share of alternatives ticked, or of ballots shared, that counts as all; a round number
-CHANCE = 0.1  # weight, in log-odds, within which a voter is no better than chance; a round number
 SHARED_FOR_COPY = 10  # instances two voters must share before one can look like a copy; a round number
 SAME_MISTAKES = 3  # made by both, since agreement on the truth is no sign of copying; a round number
 NUMBERS_PER_BLOCK = 4_000_000  # 32 MB of pairs of voters at a time
@@ -109,9 +108,9 @@ def _flags(
         flags.append(f"too few ballots to say ({winners:.0f} right answers seen)")
     elif weight[1] < 0:
         flags.append("worse than chance: a tick speaks against the answer")
-    elif weight[0] < CHANCE and weight[1] > -CHANCE and weight[0] < 0 < weight[1]:
+    elif weight[0] < 0 < weight[1]:
         flags.append("cannot be told from guessing")
-    says_something = not (seen and flags and flags[0].startswith("ticks"))
+    says_something = not (flags and flags[0].startswith("ticks"))
     if copy is not None and says_something:
         other, same, shared = copy
         flags.append(f"near-copy of {voters[other]} ({same} of {shared} common ballots are identical)")
