@@ -250,6 +250,15 @@ def test_blank_ballots_are_told_from_ticks_and_mistakes_from_right_answers_by_in
     }
 
 
+def test_copies_who_share_very_many_ballots_are_counted_in_full():
+    ticks = np.zeros((40_000, 3, 2))
+    ticks[:, :2, 0] = ticks[:, 2, 1] = 1
+    given = Ballots.from_array(ticks)
+    members = np.ones(40_000, np.int64)
+    truths = Truths(given.instances, given.alternatives, np.arange(40_001), members)
+    assert module.near_copies(given, truths) == {0: (1, 40_000, 40_000), 1: (0, 40_000, 40_000)}
+
+
 def test_reports_on_packed_ballots_look_for_copies_in_a_sample(tmp_path, monkeypatch):
     ballots, gold = suspicious_crowd(14)
     known = MaximumLikelihood(0.8, 0.1, 0.5, (1, None)).fit(ballots, gold=gold)
