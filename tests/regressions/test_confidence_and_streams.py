@@ -69,11 +69,16 @@ def test_a_refused_batch_leaves_the_stream_as_it_was():
 
 
 def test_gold_of_a_stream_outlives_late_ballots_and_may_be_given_with_every_batch():
-    gold = {"1": {"a"}, "9": {"b"}}
-    stream = EM(1).partial_fit(batch({("v", "1"): {"b"}, ("w", "1"): {"b"}}, alternatives=["a", "b"]), gold=gold)
-    stream.partial_fit(batch({("v", "2"): {"b"}}, alternatives=["a", "b"]), gold=gold)
-    stream.partial_fit(batch({("x", "1"): {"b"}}, alternatives=["a", "b"]))
-    assert stream.truth_["1"] == {"a"}
+    """Voters known to be good all say b, so that the instance is a only as long as its gold is known."""
+    good = {(v, f"k{z}"): {"abc"[z % 3]} for v in "vwx" for z in range(12)}
+    said = {"1": {"a"}, "9": {"b"}}
+    for gold, expected in ((said, {"a"}), (None, {"b"})):
+        first = batch({**good, ("v", "1"): {"b"}, ("w", "1"): {"b"}}, alternatives=["a", "b", "c"])
+        stream = EM(1).partial_fit(first, gold=gold)
+        stream.partial_fit(batch({("v", "2"): {"b"}}, alternatives=["a", "b", "c"]), gold=gold)
+        stream.partial_fit(batch({("x", "1"): {"b"}}, alternatives=["a", "b", "c"]))
+        assert stream.truth_["1"] == expected
+        assert stream.estimate_.gold == (frozenset("1") if gold else frozenset())
 
 
 def test_bounds_may_change_in_a_stream():
