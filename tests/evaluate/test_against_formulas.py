@@ -65,6 +65,8 @@ def test_wilcoxons_test_is_scipys_whichever_rule_comes_first():
         assert (found.statistic, found.p_value) == pytest.approx((expected.statistic, expected.pvalue))
         assert found.mean_difference == pytest.approx(np.mean(first) - np.mean(second))
         assert min(found.statistic, found.p_value) > 0
+    level = np.concatenate([one, [0.5]]), np.concatenate([other, [0.5]])
+    assert wilcoxon(*level).p_value == pytest.approx(scipy.stats.wilcoxon(*level).pvalue)
     same = wilcoxon(one, one.tolist())
     assert (same.mean_difference, same.statistic, same.p_value) == (0, 0, 1)
 
