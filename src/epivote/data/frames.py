@@ -234,12 +234,14 @@ def _several(table: Table, approvals: str | Iterable[str] | None, without: tuple
 
 def _marks(table: Table, name: str) -> pl.Series:
     column = table.raw(name)
+    if isinstance(column.dtype, pl.List):
+        raise ColumnError(f"column {name!r} holds lists; it must hold 0 or 1")
     if column.dtype == pl.Boolean:
         return column
     if column.dtype == pl.String:
         words = column.str.to_lowercase().str.strip_chars()
         column = column.set(words == "true", "1").set(words == "false", "0")
-    marks = column.cast(pl.Float64, strict=False) if not column.dtype.is_nested() else pl.Series([None] * len(column))
+    marks = column.cast(pl.Float64, strict=False)
     odd = (column.is_not_null() & ~((marks == 0) | (marks == 1)).fill_null(value=False)).arg_true()
     if len(odd):
         row = int(odd[0])
