@@ -46,8 +46,6 @@ def mean_interval(values: Values, confidence: float = 0.95) -> Interval:
     if len(array) == 1:
         return Interval(mean, float("-inf"), float("inf"))
     spread = float(array.std(ddof=1) / np.sqrt(len(array)))
-    if spread == 0:
-        return Interval(mean, mean, mean)
     from scipy.special import stdtrit
 
     half = float(stdtrit(len(array) - 1, (1 + confidence) / 2)) * spread
