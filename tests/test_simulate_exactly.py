@@ -1,6 +1,7 @@
 """Every option of a simulation, found again in what was drawn."""
 
 import sys
+import zlib
 
 import numpy as np
 import pytest
@@ -319,3 +320,19 @@ def test_the_reference_crowd_depends_on_its_seed():
     assert (one.ballots, one.gold) == (again.ballots, again.gold)
     assert one.gold != other.gold
     assert reference_crowd(30, 8, 4, 2).ballots == reference_crowd(30, 8, 4, 2, 0).ballots
+
+
+def test_a_crowd_once_drawn_is_drawn_again_in_later_versions():
+    """Figures compare only on the same crowd; five of 24 voters are shuffled, five of 25 drawn until they differ."""
+    shuffled, drawn = (reference_crowd(4, voters, 4, 2, seed=1) for voters in (24, 25))
+    assert shuffled.gold == drawn.gold
+    assert list(map(sorted, drawn.gold.values()))[:3] == [["a1", "a3"], ["a1"], ["a2"]]
+    assert shuffled.ballots.ballot_voter.tolist()[:10] == [3, 6, 15, 20, 21, 3, 5, 6, 15, 21]
+    assert drawn.ballots.ballot_voter.tolist()[:10] == [1, 13, 14, 15, 16, 1, 5, 9, 10, 11]
+    full = simulate(instances=50, voters=7, alternatives=3, bounds=(1, 2), seed=1).ballots
+    assert zlib.crc32(full.approved.tobytes()) == 2683045039
+
+
+def test_a_crowd_that_answers_nothing_is_no_crowd():
+    with pytest.raises(InputError, match="coverage=1e-09 leaves no ballot at all; raise it"):
+        simulate(instances=3, voters=2, alternatives=2, bounds=1, coverage=1e-9)

@@ -169,7 +169,9 @@ def _who_answers_what(
         if not 0 < coverage <= 1:
             raise InputError(f"coverage={coverage} must be a share above 0 and at most 1")
         counts = rng.binomial(voters, coverage, instances) if coverage < 1 else np.full(instances, voters)
-    most = int(counts.max(initial=1))
+    most = int(counts.max())
+    if most == 0:
+        raise InputError(f"coverage={coverage} leaves no ballot at all; raise it, or draw more instances or voters")
     step = max(1, NUMBERS_PER_CHUNK // (voters if most * most > voters else most))
     chosen = [_draw_distinct(voters, counts[begin : begin + step], rng) for begin in range(0, instances, step)]
     return np.repeat(np.arange(instances), counts), np.concatenate(chosen)
