@@ -139,6 +139,15 @@ def test_one_ballot_less_than_needed_misses_the_target(target):
     assert found.needed == high, "by halving"
 
 
+def test_reaching_the_target_exactly_is_enough_while_halving():
+    weak = Parameters(np.array([0.62]), np.array([0.45]), np.full(2, 0.5))
+    found = plan(weak, 1, target=0.8, instances=200)
+    share = point(found, found.needed).exact.mean
+    assert plan(weak, 1, target=share, instances=200).needed == found.needed
+    assert plan(weak, 1, target=share + 1e-9, instances=200).needed != found.needed
+    assert found.needed not in (1, 2, 4, 8, 16, 32, 64, 128, 200), "found by halving"
+
+
 def test_the_number_needed_may_lie_beyond_128():
     weak = Parameters(np.array([0.55]), np.array([0.45]), np.full(2, 0.5))
     found = plan(weak, 1, target=0.97, instances=200, seed=1)
