@@ -12,6 +12,7 @@ import time
 import tokenize
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from glob import escape
 from itertools import islice, pairwise
 from typing import Any, Literal, TypeVar
 
@@ -194,7 +195,7 @@ def _damaged(source: Source, error: Exception) -> FileError:
 def _json_lines(source: Source, names: Sequence[str]) -> pl.DataFrame:
     """Read by Polars where all records have the same types; else one by one, so that nothing is taken for another."""
     try:
-        frame = pl.scan_ndjson(source.path, infer_schema_length=None).select(names).collect()
+        frame = pl.scan_ndjson(escape(str(source.path)), infer_schema_length=None).select(names).collect()
     except pl.exceptions.PolarsError:
         frame = None
     if frame is not None and all(_is_plain(frame[name]) for name in names):
