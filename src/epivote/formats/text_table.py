@@ -189,9 +189,3 @@ def _cells(text: str, separator: str) -> tuple[bool, int]:
     except csv.Error:
         pass
     return bool(counts) and counts[0] > 1 and len(set(counts)) == 1, counts[0] if counts else 0
-
-
-def header_of(source: Source) -> str:
-    """The first line that holds anything, as far as it is text."""
-    text = source.start(1 << 16).decode("utf-8-sig", errors="replace")
-    return next((line.rstrip("\r\n") for line in io.StringIO(text) if line.strip()), "")
