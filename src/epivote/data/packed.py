@@ -281,7 +281,10 @@ class PackedBallots(Ballots):
 
 def is_packed(folder: str | Path) -> bool:
     """Whether a folder holds packed ballots."""
-    return (Path(folder) / INDEX).is_file()
+    try:
+        return (Path(folder) / INDEX).is_file()
+    except OSError:  # a name too long to be one, for example
+        return False
 
 
 def open_packed(folder: str | Path, *, client: Any = None, kept_bytes: int = KEPT_BYTES) -> PackedBallots:
