@@ -159,7 +159,9 @@ def test_the_order_of_rows_does_not_matter(write, name):
 
 
 @pytest.mark.parametrize("name", ["ballots.csv", "ballots.tsv", "ticks.csv", "indicators.csv", "ballots.jsonl"])
-@pytest.mark.parametrize("change", [lambda name: f"  {name} ", str.upper, str.title], ids=["padded", "CAPITALS", "Title"])
+@pytest.mark.parametrize(
+    "change", [lambda name: f"  {name} ", str.upper, str.title], ids=["padded", "CAPITALS", "Title"]
+)
 def test_headers_may_be_padded_and_in_any_case(write, name, change):
     text = (CASES / name).read_text()
     for column in ("voter", "instance", "alternatives", "alternative"):
