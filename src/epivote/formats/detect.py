@@ -205,7 +205,7 @@ def detect(source: Source, reading: Reading) -> Format:
         return _json(source, reading)
     if source.suffix in JSON_LINES:
         return _json_lines(source, reading)
-    if looks_like_matrix(source):
+    if looks_like_matrix(source, reading.instances):
         return "matrix"
     return _table(source, reading)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from epivote.data.frames import VOTER_COLUMNS
+from epivote.data.frames import INSTANCE_COLUMNS, VOTER_COLUMNS
 from epivote.errors import FileError
 from epivote.formats.export import Collector, Reading
 from epivote.formats.source import Source, lines_of
@@ -49,14 +49,20 @@ def read_matrix(source: Source, reading: Reading) -> Collector:
     return found
 
 
-def looks_like_matrix(source: Source) -> bool:
-    """Whether the first two lines that are no titles hold 0 and 1, after names at most."""
+def looks_like_matrix(source: Source, instances: str | None) -> bool:
+    """Whether the first two lines that are no titles hold 0 and 1, after names at most.
+
+    A header with a column of instances, which may be called `instances`, is that of a table whatever its cells hold.
+    """
     text = source.start(1 << 16).decode("utf-8-sig", errors="replace")
     lines = [cells_of(line) for line in text.splitlines() if line.strip() and not line.startswith("#")][:2]
     if not lines:
         return False
     if is_marks(lines[0]) or (len(lines[0]) > 2 and is_marks(lines[0][1:])):
         return True
+    columns = INSTANCE_COLUMNS if instances is None else (instances.casefold(),)
+    if any(cell.casefold() in columns for cell in lines[0]):
+        return False
     return is_header(lines[0]) and len(lines) > 1 and (is_marks(lines[1]) or is_marks(lines[1][1:]))
 
 
