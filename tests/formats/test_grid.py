@@ -270,7 +270,7 @@ def test_members_of_doccano_however_they_are_packed(tmp_path, kind):
 
 def test_what_looks_like_json_is_not_always_json(write):
     for name, mark in (("a.csv", ","), ("a.tsv", "\t")):
-        text = f"{{x}},voter,instance,alternatives\n1,ann,q1,a\n{{2}},bo,q1,a\n".replace(",", mark)
+        text = "{x},voter,instance,alternatives\n1,ann,q1,a\n{2},bo,q1,a\n".replace(",", mark)
         assert read_export(write(name, text)).ballots.n_ballots == 2
     assert read_export(write("a.abc.yaml", "{profile: [[0], [1]], num_cand: 2}")).ballots.n_ballots == 2
     for name in ("a.jsonl", "a.ndjson"):
