@@ -17,7 +17,7 @@ import narwhals as nw
 import polars as pl
 
 from epivote.data.build import universe, without_alternative
-from epivote.data.frames import Table
+from epivote.data.frames import Blank, Table
 from epivote.data.names import IntArray, Place
 from epivote.data.packed import PackedBallots, open_packed
 from epivote.data.packing import packing, write_packed
@@ -90,6 +90,12 @@ class Deal:
     ticked: set[str] = field(default_factory=set)
     places: list[Place] = field(default_factory=list)
     split: Split = field(default_factory=lambda: at(SEPARATOR))
+    lists: bool | None = None
+
+    @property
+    def blank(self) -> Blank:
+        """What a row without ticks is."""
+        return self.reading.blank or ("missing" if self.shapes[0].layout == "indicators" else "empty")
 
     @property
     def n_parts(self) -> int:
@@ -104,8 +110,10 @@ class Deal:
                 if len(self.places) == number:
                     self.places.append(place)
                 rows = shape.rows(Table(nw.from_native(frame), _at(place, records)), blank="empty")
+                self._check_alike(rows, source)
                 self.split = rows.split
-                self.voters |= dict.fromkeys(rows.voter.unique(maintain_order=True).drop_nulls().to_list())
+                voters = rows.voter.filter(~rows.blank) if self.blank == "missing" else rows.voter
+                self.voters |= dict.fromkeys(voters.unique(maintain_order=True).drop_nulls().to_list())
                 if shape.alternatives(self.reading) is None:
                     self.ticked.update(rows.ticked().to_list())
                 self._spill(rows, number, records, f"{batch:06}.parquet")
@@ -113,6 +121,18 @@ class Deal:
                 told(f"Reading {source}: {seen:,} rows so far")
         if not seen:
             raise BallotError(f"{self.sources[0]} holds no ballots; check that it is the file you meant")
+
+    def _check_alike(self, rows: Rows, source: Source) -> None:
+        """Refuse ticks that are lists in one file and text in another."""
+        lists = isinstance(rows.ticks.dtype, pl.List)
+        if self.lists is None:
+            self.lists = lists
+        if lists != self.lists:
+            kinds = ("lists", "text") if lists else ("text", "lists")
+            raise FileError(
+                f"{source} has {kinds[0]} of ticks where {self.sources[0]} has {kinds[1]}; convert one of them first "
+                "(epivote convert)"
+            )
 
     def _spill(self, rows: Rows, source: int, records: IntArray, name: str) -> None:
         frame = pl.DataFrame(
@@ -133,7 +153,7 @@ class Deal:
         """Encode, check and pack one part after the other."""
         reading, shape = self.reading, self.shapes[0]
         voters = tuple(name for name in self.voters if name)
-        names = universe(shape.alternatives(reading), reading.menu, self.ticked)
+        names = universe(self._stated(), reading.menu, self.ticked)
         with packing(target, voters, tuple(name for name in names if name != reading.none)) as packer:
             for number, rows in enumerate(self._parts()):
                 told(f"Packing part {number + 1} of {self.n_parts}")
@@ -147,15 +167,22 @@ class Deal:
                 packer.add(part if reading.none is None else without_alternative(part, reading.none))
         return open_packed(target)
 
+    def _stated(self) -> Sequence[str] | None:
+        """The alternatives that the user or the columns of any file state."""
+        if self.reading.alternatives is None and self.shapes[0].layout == "indicators":
+            return list(dict.fromkeys(name for shape in self.shapes for name in shape.ticks))
+        return self.reading.alternatives
+
     def _parts(self) -> Iterator[Rows]:
-        blank = self.reading.blank or ("missing" if self.shapes[0].layout == "indicators" else "empty")
         for number in range(self.n_parts):
             files = sorted((self.folder / str(number)).glob("*.parquet"))
             if files:
                 frame = pl.concat([pl.read_parquet(file) for file in files], how="vertical_relaxed")
                 place = _among(self.places, frame["source"].to_numpy(), frame["record"].to_numpy())
                 rows = Rows(frame["voter"], frame["instance"], frame["ticks"], place, self.split)
-                yield rows.keep(~rows.blank) if blank == "missing" else rows
+                kept = rows.keep(~rows.blank) if self.blank == "missing" else rows
+                if len(kept.voter):
+                    yield kept
 
 
 def _at(place: Place, records: IntArray) -> Place:
