@@ -168,5 +168,5 @@ def test_no_file_makes_a_reader_raise_anything_but_our_errors(tmp_path_factory, 
 def test_the_command_reads_exports_and_uses_their_gold():
     result = CliRunner().invoke(app, ["aggregate", str(CASES / "label-studio.json"), "--size", "1"])
     assert result.exit_code == 0, result.stderr
-    assert "1 instances had gold sets, kept as given." in result.stdout
+    assert "1 instance had gold sets, kept as given." in result.stdout
     assert "Note: a cancelled annotation was taken as no ballot." in result.stdout

@@ -228,9 +228,9 @@ def test_the_command_says_what_it_passed_over_and_checks_pictures_first(tmp_path
     (tmp_path / "sizes.csv").write_text("instance,size\npicture 2,2\npicture 98,2\n")
     files = ("--gold", tmp_path / "gold.csv", "--sizes", tmp_path / "sizes.csv")
     result = run("aggregate", "examples/birds.csv", "--size", "1..2", *files)
-    assert "1 instances with a gold set have no ballots: 'picture 99'" in result.stdout
-    assert "1 instances with a size have no ballots: 'picture 98'" in result.stdout
-    assert "sets of 1..2 (1 instances have sizes of their own)" in result.stdout
+    assert "1 instance with a gold set has no ballots: 'picture 99'" in result.stdout
+    assert "1 instance with a size has no ballots: 'picture 98'" in result.stdout
+    assert "sets of 1..2 (1 instance with sizes of their own)" in result.stdout
     found = json.loads(run("aggregate", "examples/birds.csv", "--size", "1..2", *files, "--json").stdout)
     assert found["calibration"][0]["count"] == 1
     assert run("plan", "--size", "1", "--n-alternatives", "-1").exit_code == 2

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from epivote.cli.console import Status
 from epivote.cli.options import Fitting
-from epivote.data.ballots import Ballots
+from epivote.data.ballots import Ballots, counted
 from epivote.data.bounds import SizeBounds
 from epivote.data.names import listing
 from epivote.data.truths import Truths
@@ -96,7 +96,10 @@ def fit(export: Export, source: Path, options: Fitting, status: Status, checkpoi
     for what, names in (("gold set", right or ()), ("size", estimator.estimate_.bounds.per_instance)):
         strangers = [name for name in names if name not in ballots.instance_index]
         if strangers:
-            notes.append(f"{len(strangers):,} instances with a {what} have no ballots: {listing(strangers, 3)}")
+            have = "has" if len(strangers) == 1 else "have"
+            notes.append(
+                f"{counted(len(strangers), 'instance')} with a {what} {have} no ballots: {listing(strangers, 3)}"
+            )
     return Fitted(estimator, source, export, name, reason, tuple(notes), interrupted, gold, kept_aside)
 
 

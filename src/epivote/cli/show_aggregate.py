@@ -15,6 +15,7 @@ from rich.text import Text
 from epivote.cli.console import left_out, percent, print_json, table, terminal
 from epivote.cli.fitting import Fitted
 from epivote.cli.show import accuracy_table, calibration_table
+from epivote.data.ballots import counted
 from epivote.data.estimate import Estimate
 from epivote.data.names import listing
 from epivote.errors import InputError
@@ -58,8 +59,8 @@ def aggregate_tables(told: Told, files: Sequence[Path]) -> None:
     estimate = fitted.estimator.estimate_
     if estimate.ties:
         say(
-            f"{len(estimate.ties):,} sets had equally likely rivals, and the order of the alternatives decided: "
-            f"{listing(estimate.ties, 5)}."
+            f"{counted(len(estimate.ties), 'set')} had equally likely rivals, and the order of the alternatives "
+            f"decided: {listing(estimate.ties, 5)}."
         )
     for folder in dict.fromkeys(file.parent for file in files):
         names = ", ".join(file.name for file in files if file.parent == folder)
@@ -108,8 +109,9 @@ def _opening(fitted: Fitted) -> list[str]:
     name = "standard input" if str(fitted.source) == "-" else fitted.source
     lines = [f"{name}: {ballots.in_words()}."]
     empty = int(np.sum(ballots.ballot_sizes == 0))
-    counted = f"{empty:,} ballots without a tick count as answers" if empty else "no ballot is without a tick"
-    lines.append(f"Read as {fitted.export.format}; {counted}; who has no ballot on an instance was not asked.")
+    blank = f"{counted(empty, 'ballot')} without a tick {'counts as an answer' if empty == 1 else 'count as answers'}"
+    blank = blank if empty else "no ballot is without a tick"
+    lines.append(f"Read as {fitted.export.format}; {blank}; who has no ballot on an instance was not asked.")
     if fitted.export.inferred:
         lines.append("Alternatives are those that appear in the file; if more were offered, --alternatives names all.")
     lines.append(how(fitted))
@@ -124,7 +126,7 @@ def how(fitted: Fitted) -> str:
     bounds = estimate.bounds
     sets = f"sets of {bounds}" if bounds.upper is not None else f"sets of at least {bounds.lower}"
     own = sum(name in bounds.per_instance for name in estimate.ballots.instances) if bounds.per_instance else 0
-    sets += f" ({own:,} instances have sizes of their own)" if own else ""
+    sets += f" ({counted(own, 'instance')} with sizes of their own)" if own else ""
     method = f"Method {fitted.method}" + (f" ({fitted.reason})" if fitted.reason else "")
     if not estimate.log_likelihoods:
         return f"{method}, {sets}."
@@ -226,8 +228,8 @@ def _gold(console: Console, told: Told) -> None:
     elif bins:
         right = sum(round(each.right.mean * each.count) for each in bins)
         console.print(
-            f"\n{sum(each.count for each in bins):,} instances had gold sets, kept as given. From the ballots alone "
-            f"{right:,} of them would be exactly right (their sets taught the rates, so this flatters a little):"
+            f"\n{counted(sum(each.count for each in bins), 'instance')} had gold sets, kept as given. From the ballots "
+            f"alone {right:,} of them would be exactly right (their sets taught the rates, so this flatters a little):"
         )
     if bins:
         console.print("Was the stated confidence right?")

@@ -10,6 +10,7 @@ from pathlib import Path
 from rich.text import Text
 
 from epivote.cli.console import left_out, percent, print_json, table, terminal
+from epivote.data.ballots import counted
 from epivote.evaluate.inspection import Inspection, Spread
 from epivote.formats.export import Export
 from epivote.simulate import Simulation
@@ -32,7 +33,7 @@ def inspection(export: Export, found: Inspection, source: Path, *, as_json: bool
     say(f"{source}: read as {export.format} (--format reads it as something else).")
     say(f"It holds {ballots.in_words()}.")
     if export.gold is not None:
-        say(f"It holds gold sets for {len(export.gold):,} instances.")
+        say(f"It holds gold sets for {counted(len(export.gold), 'instance')}.")
     for note in export.notes:
         say(f"Note: {note}.")
     say()

@@ -138,7 +138,7 @@ def warnings_of(fitted: Estimator, estimate: Estimate, notes: Sequence[str]) -> 
             "decided."
         )
     if estimate.gold:
-        found.append(f"{counted(len(estimate.gold), 'set')} were given as gold and kept; they count as sure.")
+        found.append(f"Gold answers of {counted(len(estimate.gold), 'item')} were given and kept; they count as sure.")
     return found
 
 
@@ -247,7 +247,8 @@ def held_back(estimate: Estimate, gold: Truths) -> Accuracy:
         return Accuracy(f"None of the gold sets could be compared.{ending}", (), ())
     scores = score(estimate.truths, counting, estimate.ballots)
     right = round(scores.zero_one.mean * scores.n_instances)
-    sentence = f"{right:,} of {counted(scores.n_instances, 'set')} with a known answer are exactly right.{ending}"
+    are = "is" if right == 1 else "are"
+    sentence = f"{right:,} of {counted(scores.n_instances, 'set')} with a known answer {are} exactly right.{ending}"
     bins: tuple[CalibrationBin, ...] = ()
     if estimate.posterior is not None:
         places = [known[name] for name in counting]

@@ -8,6 +8,7 @@ from math import ceil, floor, log10
 
 import numpy as np
 
+from epivote.data.ballots import counted
 from epivote.data.names import FloatArray, IntArray
 from epivote.evaluate.calibration import CalibrationBin
 from epivote.report.numbers import SizeCounts, Voters
@@ -117,7 +118,7 @@ def calibration_chart(bins: Sequence[CalibrationBin], words: str) -> str:
     parts = [tag("line", "", cls="diagonal", x1=frame.x(0), y1=frame.y(0), x2=frame.x(1), y2=frame.y(1))]
     for each in bins:
         x = frame.x(each.mean_confidence)
-        tip = f"{each.count:,} sets: {each.mean_confidence:.1%} stated, {each.right.mean:.1%} right"
+        tip = f"{counted(each.count, 'set')}: {each.mean_confidence:.1%} stated, {each.right.mean:.1%} right"
         parts.append(tag("line", "", cls="cross", x1=x, x2=x, y1=frame.y(each.right.low), y2=frame.y(each.right.high)))
         parts.append(tag("circle", tag("title", escape(tip)), cls="dot", cx=x, cy=frame.y(each.right.mean), r=4))
     axes = frame.axes(_percent_ticks(), _percent_ticks(), "stated confidence", "share of sets right")
@@ -141,7 +142,7 @@ def voter_map(voters: Voters, words: str) -> tuple[str, int]:
         name = voters.names[i]
         told = (
             f"{name}: hits {voters.hit_rates[i]:.1%}, false alarms {voters.false_alarm_rates[i]:.1%}, "
-            f"{voters.ballots[i]:,} ballots"
+            f"{counted(int(voters.ballots[i]), 'ballot')}"
         )
         parts.append(
             tag(
@@ -176,7 +177,7 @@ def heat_map(names: Sequence[str], confused: IntArray, words: str) -> str:
         parts.append(_name_label(row, 0, 0, "tick", transform=turned))
         for j, column in enumerate(names):
             count = int(confused[k, j])
-            tip = tag("title", escape(f"{row} left out, {column} ticked: {count:,} ballots"))
+            tip = tag("title", escape(f"{row} left out, {column} ticked: {counted(count, 'ballot')}"))
             box = {"x": round(left + j * cell, 2), "y": round(top + k * cell, 2)}
             square = {"width": round(cell - 1, 2), "height": round(cell - 1, 2)}
             if k == j:
