@@ -165,10 +165,10 @@ def voter_map(voters: Voters, words: str) -> tuple[str, int]:
 
 
 def heat_map(names: Sequence[str], confused: IntArray, words: str) -> str:
-    """Rows are right alternatives left out, columns wrong ones ticked instead; darker is more often."""
-    cell = min(28.0, (WIDTH - 120) / max(len(names), 1))
+    """Rows are right alternatives left out, columns wrong ones ticked instead, on some ballot; darker is more often."""
+    cell = min(28.0, (WIDTH - 120) / len(names))
     side = cell * len(names)
-    most = max(int(confused.max(initial=0)), 1)
+    most = int(confused.max())
     left, top = 104.0, 92.0
     parts = []
     for k, row in enumerate(names):
