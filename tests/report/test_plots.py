@@ -32,9 +32,13 @@ def test_charts_draw_on_the_axes_given(chart, birds, axes):
 def test_charts_make_axes_of_their_own(chart, birds):
     from matplotlib import pyplot
 
-    made = chart(EM((1, 2)).fit(birds))
-    made.figure.canvas.draw()
-    pyplot.close(made.figure)
+    fitted = EM((1, 2)).fit(birds)
+    made, others = chart(fitted), chart(fitted)
+    assert made.figure is not others.figure
+    assert made.get_xlabel()
+    assert made.figure.get_constrained_layout()
+    for each in (made, others):
+        pyplot.close(each.figure)
 
 
 def test_the_map_has_every_voter_at_its_rates(birds, axes):
