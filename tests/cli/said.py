@@ -1,0 +1,60 @@
+"""The command run in this process, and what it says taken apart."""
+
+import json
+import re
+from typing import NamedTuple
+
+from typer.testing import CliRunner
+
+from epivote.cli import app
+
+
+def run(*arguments, **options):
+    """The command on a terminal so wide that no table is folded."""
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], env={"COLUMNS": "400"}, **options)
+
+
+def said(*arguments, **options) -> str:
+    result = run(*arguments, **options)
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == ""
+    return result.stdout
+
+
+def told(*arguments, **options):
+    """What the command says with --json."""
+    return json.loads(said(*arguments, "--json", **options))
+
+
+class Table(NamedTuple):
+    title: str
+    heads: list[str]
+    rows: list[list[str]]
+    caption: str
+
+
+def tables(text) -> list[Table]:
+    """All tables; cells stand at least two blanks apart, and blank ones are left out."""
+    lines, found = text.splitlines(), []
+    for k, line in enumerate(lines):
+        if re.fullmatch(r" ─+ ", line):
+            end = next(j for j in range(k + 1, len(lines)) if not lines[j].strip())
+            after = lines[end + 1] if end + 1 < len(lines) else ""
+            found.append(
+                Table(
+                    lines[k - 3] if k >= 3 else "",
+                    re.split(r"\s{2,}", lines[k - 1].strip()),
+                    [re.split(r"\s{2,}", row.strip()) for row in lines[k + 1 : end]],
+                    after if after.startswith("and ") else "",
+                )
+            )
+    return found
+
+
+def table(text, title) -> Table | None:
+    """The table with this title, or under this sentence."""
+    return next((each for each in tables(text) if each.title == title), None)
+
+
+def percent(share) -> str:
+    return f"{100 * share:.1f}%"
