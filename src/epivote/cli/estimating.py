@@ -151,6 +151,8 @@ def explain(
         if plot is not None:
             save_waterfall(told, plot)
         show.explanation(told, as_json=as_json)
+        if fitted.interrupted:
+            raise typer.Exit(INTERRUPTED)
 
 
 def evaluate(
@@ -203,16 +205,19 @@ def plan(
     with one_sentence_per_error():
         if plot is not None:
             check_picture(plot)
+        interrupted = False
         if ballots is None:
             alike = Parameters(np.array([hit_rate]), np.array([false_alarm_rate]), np.full(n_alternatives, prior))
         else:
             fitted = _estimate(ballots, reading, Fitting(size))
-            alike = typical_parameters(fitted.estimator.estimate_)
+            alike, interrupted = typical_parameters(fitted.estimator.estimate_), fitted.interrupted
         with working("Simulating crowds of different sizes"):
             found = make_plan(alike, SizeBounds.parse(size), target=target)
         if plot is not None:
             save_plan(found, plot)
         show.plan(found, as_json=as_json)
+        if interrupted:
+            raise typer.Exit(INTERRUPTED)
 
 
 def _estimate(ballots: Path, reading: Reading, fitting: Fitting) -> Fitted:
