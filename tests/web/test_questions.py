@@ -162,3 +162,24 @@ def test_gold_questions_are_asked_when_nothing_else_is_left():
     assert doubtful(closed=order[:6], gold=gold) == gold[0]
     assert doubtful(sheet_of(asked=[gold[0]]), closed=order[:6], gold=gold) == gold[1]
     assert doubtful(sheet_of(asked=[*order, "x", "y"]), names=[*NAMES, "z"], gold=["z"]) == "z"
+
+
+def test_gold_questions_come_at_their_place_however_sure_they_and_the_others_are():
+    order = shuffled(task_of(), "token")
+    gold = [order[2]]
+    sure = dict.fromkeys(NAMES, 0.9) | {order[0]: 0.999, order[1]: 0.99, order[2]: 0.1}
+    asked = []
+    while (name := doubtful(sheet_of(asked=asked), gold=gold, **sure)) is not None:
+        asked.append(name)
+    assert asked == [order[3], order[4], order[2], order[5], order[6], order[7], order[1], order[0]]
+
+
+def test_a_place_for_gold_is_used_for_another_question_when_gold_is_done():
+    order = shuffled(task_of(), "token")
+    assert doubtful(sheet_of(ballots=[order[0]]), gold=[order[0]]) == order[1]
+    assert doubtful(sheet_of(asked=[order[1]], skips=[order[1]]), gold=[order[1]]) == order[0]
+
+
+def test_questions_that_are_gone_do_not_end_the_others():
+    gone = [f"gone {number}" for number in range(len(NAMES))]
+    assert doubtful(sheet_of(asked=gone)) == shuffled(task_of(), "token")[0]
