@@ -90,7 +90,7 @@ def forget(visit: Visit) -> Response:
     """Delete the participant and all their ballots."""
     visit.site.store.forget(visit.sheet.voter.id)
     response = see("/")
-    response.delete_cookie(PARTICIPANT, httponly=True, samesite="lax")
+    response.delete_cookie(PARTICIPANT, httponly=True, samesite="lax", secure=visit.is_encrypted)
     return response
 
 
@@ -106,7 +106,8 @@ def set_language(visit: Visit) -> Response:
         raise PageError(404, "error.404")
     invitation = visit.request.query_params.get("invitation")
     response = see(f"/?{urlencode({'invitation': invitation})}" if invitation else _own_path(visit))
-    response.set_cookie(LANGUAGE_COOKIE, code, max_age=HALF_A_YEAR, httponly=True, samesite="lax")
+    secure = visit.is_encrypted
+    response.set_cookie(LANGUAGE_COOKIE, code, max_age=HALF_A_YEAR, httponly=True, samesite="lax", secure=secure)
     return response
 
 

@@ -90,8 +90,12 @@ class Visit:
     def set_cookie(self, response: Response, name: str, value: str, seconds: int | None = HALF_A_YEAR) -> None:
         """Give the visitor a signed cookie that scripts cannot read and other sites cannot send along with forms."""
         sealed = self.site.signer.seal(name, value)
-        secure = self.request.url.scheme == "https"
-        response.set_cookie(name, sealed, max_age=seconds, httponly=True, samesite="lax", secure=secure)
+        response.set_cookie(name, sealed, max_age=seconds, httponly=True, samesite="lax", secure=self.is_encrypted)
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether the request came over HTTPS, which cookies then need as well."""
+        return self.request.url.scheme == "https"
 
     def limit(self, kind: str, who: str, rate: Rate) -> None:
         """Refuse what comes too often."""
