@@ -193,9 +193,30 @@ def test_reading_tells_all_mistakes_in_one_error(tmp_path):
         read_task(written(tmp_path, SMALL.replace("Birds", "").replace("1..2", "x")))
 
 
+def test_reading_tells_one_mistake_as_one(tmp_path):
+    with pytest.raises(InputError) as told:
+        read_task(written(tmp_path, SMALL.replace("Birds", "")))
+    path = tmp_path / "quiz.toml"
+    assert str(told.value) == (
+        f'{path} has a mistake; correct the file and try again:\n  line 2: the task has no title; write title = "..."'
+    )
+
+
+def test_a_file_that_is_not_there_is_told_with_its_place(tmp_path):
+    (found,) = mistakes_of(tmp_path, SMALL.replace('text = "Which?"', 'picture = "in/wren.png"'))
+    place = tmp_path / "in" / "wren.png"
+    assert found == (
+        13,
+        f"picture 'in/wren.png' of instance 'one' is not there; put the file at {place} or correct the path",
+    )
+
+
 def test_files_that_cannot_be_read(tmp_path):
-    with pytest.raises(FileError, match="epivote collect new"):
+    with pytest.raises(FileError) as told:
         read_task(tmp_path / "none.toml")
+    assert str(told.value) == (
+        f"cannot read {tmp_path / 'none.toml'}: No such file or directory; write one with: epivote collect new"
+    )
     path = tmp_path / "latin.toml"
     path.write_bytes('title = "é"'.encode("latin-1"))
     with pytest.raises(FileError, match="UTF-8"):
