@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
 
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import BoundsLike, SizeBounds
-from epivote.data.estimate import Estimate, Status
+from epivote.data.estimate import Estimate
 from epivote.data.names import listing
 from epivote.data.parameters import Parameters, align_rates
 from epivote.errors import InputError, RateError
 from epivote.estimate import starts
 from epivote.estimate.base import RatedEstimator
-from epivote.estimate.checkpoint import as_arrays, parameters_in
-from epivote.estimate.em import CLEARLY, EM, QUICK
+from epivote.estimate.checkpoint import Checkpoint
+from epivote.estimate.climb import Count, Run, State, Step, top
+from epivote.estimate.em import EM, MIRROR_GAIN, PROBE_ITERATIONS
 from epivote.estimate.history import History, believed
 from epivote.estimate.maximise import (
     PriorKind,
@@ -33,7 +35,6 @@ from epivote.estimate.maximise import (
 from epivote.estimate.outcome import rated_estimate
 from epivote.estimate.task import Gold, Steps, Task, open_task, sampled
 from epivote.model.likelihood import log_likelihood_of
-from epivote.model.pseudo import PseudoCounts
 
 Start = Literal["anna_karenina", "uniform", "random", "soft"]
 
@@ -94,91 +95,44 @@ class AMLE(RatedEstimator):
         task = open_task(ballots, SizeBounds.of(self.bounds), gold)
         kind = prior_kind(self.priors, ballots)
         known = believed(history, ballots)
-        best: Estimate | None = None
+        step = amle_step(task, kind, self.floor, tolerance=self.tolerance, update=self.prior_update)
+        best: State | None = None
         try:
             for number, parameters in enumerate(self._starts(ballots, gold, history)):
-                found = self._alternate(task, parameters, kind, known, run=f"start {number}")
-                if best is None or found.log_likelihoods[-1] > best.log_likelihoods[-1]:
+                run = Run(self._checkpoint, f"start {number}", self._progress)
+                start = run.resumed(State.at(parameters, known), most_likely_sets(task, kind))
+                found = top(start, step, self.max_iterations, run)
+                if best is None or found.objectives[-1] > best.objectives[-1]:
                     best = found
                 if found.status == "interrupted":
                     raise KeyboardInterrupt
+            assert best is not None
+            best = self._turned(task, best, kind, step)
         except KeyboardInterrupt:
             if best is None:
                 raise
-            return replace(best, status="interrupted")
-        assert best is not None
-        return self._turned(task, best, kind, known)
+            best = replace(best, status="interrupted")
+        assert best.previous is not None
+        return rated_estimate(task, best, sets_from=best.previous, ties_at=(best.previous, best.first))
 
-    def _turned(self, task: Steps, best: Estimate, kind: PriorKind, known: PseudoCounts) -> Estimate:
-        """What a crowd that ticks wrong answers leads to, if that is far more likely; else the same estimate.
+    def _turned(self, task: Steps, best: State, kind: PriorKind, step: Step) -> State:
+        """Where a crowd that ticks wrong answers leads to, if that is far more likely; else the same state.
 
         Of very many instances a sample is asked first.
         """
         if isinstance(self.start, Parameters) or not starts.tick_too_much(task.ballots, task.bounds):
             return best
-        turned = self._with_priors(starts.mirrored(task.ballots), task.ballots)
+        turned = State.at(self._with_priors(starts.mirrored(task.ballots), task.ballots), best.believed)
         sample, gold = sampled(task.ballots, task.gold)
         if sample is not task.ballots:
-            few = Task(sample, task.bounds, gold)
-
-            def reached(start: Parameters, iterations: int) -> float:
-                quick = AMLE(self.bounds, priors=self.priors, floor=self.floor, max_iterations=iterations)
-                return quick._alternate(few, start, kind, known).log_likelihoods[-1]
-
-            mirrored = reached(turned, QUICK)
-            if any(mirrored <= reached(best.parameters, iterations) + CLEARLY for iterations in (1, QUICK)):
-                return best
-        found = self._alternate(task, turned, kind, known)
-        return found if found.log_likelihoods[-1] > best.log_likelihoods[-1] + CLEARLY else best
-
-    def _alternate(
-        self, task: Steps, parameters: Parameters, kind: PriorKind, known: PseudoCounts, run: str | None = None
-    ) -> Estimate:
-        """Algorithm 1 from one start, or from where the `run` of this name had got to."""
-        by_menu = kind != "shared" and task.ballots.has_menus
-        status: Status = "iteration limit"
-        reached, first = None, parameters
-        history: tuple[float, ...] = ()
-        kept = self._checkpoint.get(run) if run is not None else None
-        if kept is not None:
-            previous, parameters, first = (parameters_in(kept, name) for name in ("previous", "current", "first"))
-            history = tuple(kept["history"].tolist())
-            reached = previous, parameters, task.hard_step(previous, by_menu=by_menu), history
-            status = "converged" if kept["converged"][0] else status
-        try:
-            for iteration in range(len(history), 0 if status == "converged" else self.max_iterations):
-                statistics = task.hard_step(parameters, by_menu=by_menu)
-                following = maximise(statistics, parameters, kind, self.floor, known, self.prior_update)
-                change = following.distance(parameters)
-                history = (*history, log_likelihood_of(statistics, following) + known.log_density(following))
-                reached = parameters, following, statistics, history
-                if run is not None:
-                    self._keep(run, first, parameters, following, history, converged=change <= self.tolerance)
-                parameters = following
-                self._progress(iteration + 1, history[-1])
-                if change <= self.tolerance:
-                    status = "converged"
-                    break
-        except KeyboardInterrupt:
-            if reached is None:
-                raise
-            status = "interrupted"
-        assert reached is not None
-        return rated_estimate(task, *reached, status, first)
-
-    def _keep(
-        self,
-        run: str,
-        first: Parameters,
-        previous: Parameters,
-        current: Parameters,
-        history: tuple[float, ...],
-        *,
-        converged: bool,
-    ) -> None:
-        states = {"first": first, "previous": previous, "current": current}
-        arrays = {name: array for what, each in states.items() for name, array in as_arrays(what, each).items()}
-        self._checkpoint.put(run, **arrays, history=np.array(history), converged=converged)
+            probe = amle_step(Task(sample, task.bounds, gold), kind, self.floor)
+            upright = State.at(best.parameters, best.believed)
+            mirrored = _uninterrupted(top(turned, probe, PROBE_ITERATIONS))
+            for iterations in (1, PROBE_ITERATIONS):
+                if mirrored <= _uninterrupted(top(upright, probe, iterations)) + MIRROR_GAIN:
+                    return best
+        found = top(turned, step, self.max_iterations, Run(Checkpoint(), "turned", self._progress))
+        return found if _uninterrupted(found) > best.objectives[-1] + MIRROR_GAIN else best
 
     def _starts(self, ballots: Ballots, gold: Gold | None, history: History | None) -> Iterator[Parameters]:
         rng = np.random.default_rng(self.seed)
@@ -217,3 +171,30 @@ class AMLE(RatedEstimator):
         check_floor(self.floor)
         check_counts(n_starts=self.n_starts, max_iterations=self.max_iterations)
         check_tolerance(self.tolerance)
+
+
+def most_likely_sets(task: Steps, kind: PriorKind) -> Count:
+    """The first half of an iteration: the most likely sets (Theorem 1), counted."""
+    return partial(task.hard_step, by_menu=kind != "shared" and task.ballots.has_menus)
+
+
+def amle_step(
+    task: Steps, kind: PriorKind, floor: float, *, tolerance: float = 1e-5, update: PriorUpdate = "mle"
+) -> Step:
+    """Algorithm 1: the most likely sets under the rates, then the most likely rates under the sets."""
+    count = most_likely_sets(task, kind)
+
+    def step(state: State) -> State:
+        statistics = count(state.parameters)
+        following = maximise(statistics, state.parameters, kind, floor, state.believed, update)
+        objective = log_likelihood_of(statistics, following) + state.believed.log_density(following)
+        return state.moved(following, statistics, objective, tolerance)
+
+    return step
+
+
+def _uninterrupted(state: State) -> float:
+    """The objective reached by a run that is compared with another, unless it was cut short."""
+    if state.status == "interrupted":
+        raise KeyboardInterrupt
+    return state.objectives[-1]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self, get_args
 
@@ -21,6 +20,7 @@ from epivote.data.shards import Shard
 from epivote.data.truths import Truths
 from epivote.errors import CrowdWarning, InputError, NotFittedError
 from epivote.estimate.checkpoint import Checkpoint, fingerprint
+from epivote.estimate.climb import Progress
 from epivote.estimate.explain import Explanation, explain
 from epivote.estimate.history import History, Record
 from epivote.estimate.model import Model
@@ -37,7 +37,6 @@ UPSIDE_DOWN = (
 
 # Ballots among which copies are looked for in packed folders; seconds of work, a round number.
 BALLOTS_FOR_COPIES = 200_000
-Progress = Callable[[int, float], None]
 
 
 def _silent(_iteration: int, _objective: float) -> None:

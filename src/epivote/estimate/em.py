@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Literal, NamedTuple, Self
+from dataclasses import replace
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import BoundsLike, SizeBounds
-from epivote.data.estimate import Estimate, Status
-from epivote.data.names import FloatArray
+from epivote.data.estimate import Estimate
 from epivote.data.parameters import Parameters, align_rates
 from epivote.errors import CrowdWarning, InputError
 from epivote.estimate.base import UPSIDE_DOWN, RatedEstimator
-from epivote.estimate.checkpoint import State, as_arrays, parameters_in
+from epivote.estimate.climb import Count, Run, State, Step, top
 from epivote.estimate.history import History, believed
 from epivote.estimate.maximise import (
     PriorKind,
@@ -38,9 +38,9 @@ from epivote.model.statistics import Statistics
 SETTLING_ITERATIONS = 10
 SETTLED = 1e-3  # change of rates below which it has settled; a round number
 # Log-likelihood by which the mirrored crowd must explain the ballots better; odds of e^20, a round number.
-CLEARLY = 20.0
-QUICK = 10  # iterations of each of the two short runs that tell which way up a crowd is; a round number
-RUN = "only"
+MIRROR_GAIN = 20.0
+PROBE_ITERATIONS = 10  # of each of the two short runs that tell which way up a crowd is; a round number
+PROBE_TOLERANCE = 1e-2  # likewise: enough to tell the two apart
 
 
 class EM(RatedEstimator):
@@ -91,12 +91,14 @@ class EM(RatedEstimator):
         task = open_task(ballots, SizeBounds.of(self.bounds), gold)
         kind = prior_kind(self.priors, ballots)
         known = believed(history, ballots)
-        kept = self._checkpoint.get(RUN)
-        mirrored = kept is None and self._seems_upside_down(ballots, gold, known)
-        run = self._iterate(task, self._start(ballots, mirrored=mirrored), kind, known, kept)
-        self._stream = Stream.after_fit(ballots, run.statistics, run.parameters)
-        reached = run.parameters, run.parameters, run.statistics, run.objectives, run.status
-        return rated_estimate(task, *reached, settling_iterations=run.settling)
+        run = Run(self._checkpoint, "only", self._progress)
+        mirrored = not run.is_kept and self._seems_upside_down(ballots, gold, known)
+        start = State.at(self._start(ballots, mirrored=mirrored), known, settled=self.shrinkage == 0)
+        step = em_step(task, kind, self.floor, known, strength=self._strength(), tolerance=self.tolerance)
+        reached = top(run.resumed(start, weighed_sets(task, kind)), step, self.max_iterations, run)
+        assert reached.statistics is not None
+        self._stream = Stream.after_fit(ballots, reached.statistics, reached.parameters)
+        return rated_estimate(task, reached, sets_from=reached.parameters)
 
     def partial_fit(self, batch: Ballots | Any, gold: Gold | None = None, *, final: bool = False) -> Self:
         """Take in one batch of a stream (online EM); `estimate_` is about this batch, `model_` about all so far.
@@ -119,7 +121,7 @@ class EM(RatedEstimator):
         membership, log_partition = task.expectation(parameters)
         statistics = task.statistics(membership)
         value = marginal_log_likelihood_of(statistics, log_partition, parameters)
-        self._estimate = rated_estimate(task, parameters, parameters, statistics, (value,), "converged")
+        self._estimate = rated_estimate(task, State.known(parameters, statistics, value), sets_from=parameters)
         if upside_down(model.counts):
             warnings.warn(UPSIDE_DOWN, CrowdWarning, stacklevel=2)
         return self
@@ -143,88 +145,14 @@ class EM(RatedEstimator):
         sample, gold = sampled(ballots, gold)
         task = Task(sample, SizeBounds.of(self.bounds), gold)
         kind = prior_kind(self.priors, sample)
-        quick = EM(
-            self.bounds, shrinkage=1.0, priors=self.priors, tolerance=1e-2, max_iterations=QUICK, floor=self.floor
-        )
+        step = em_step(task, kind, self.floor, known, strength=1.0, tolerance=PROBE_TOLERANCE)
         upright, mirrored = (
-            quick._iterate(task, self._start(sample, mirrored=turned), kind, known) for turned in (False, True)
+            top(State.at(self._start(sample, mirrored=turned), known, settled=False), step, PROBE_ITERATIONS)
+            for turned in (False, True)
         )
         if "interrupted" in (upright.status, mirrored.status):
             raise KeyboardInterrupt
-        return self._explains(task, mirrored.parameters) > self._explains(task, upright.parameters) + CLEARLY
-
-    def _explains(self, task: Task, parameters: Parameters) -> float:
-        """The likelihood of the ballots alone: runs that shrink towards different crowds differ in their objective."""
-        statistics, log_partition = task.soft_step(parameters)
-        return marginal_log_likelihood_of(statistics, log_partition, parameters)
-
-    def _iterate(
-        self, task: Steps, parameters: Parameters, kind: PriorKind, known: PseudoCounts, kept: State | None = None
-    ) -> _Run:
-        """Weigh, count, maximise; or go on from where a run had got to.
-
-        A shrinkage settles during the first iterations and then stays, so that from there on one objective rises.
-        """
-        by_menu = kind != "shared" and task.ballots.has_menus
-        pseudo = known
-        done = settling = 0
-        settled = self.shrinkage == 0
-        objectives: tuple[float, ...] = ()
-        reached: Statistics | None = None
-        status: Status = "iteration limit"
-        if kept is not None:
-            previous, parameters = parameters_in(kept, "previous"), parameters_in(kept, "current")
-            pseudo = PseudoCounts(*kept["believed"].reshape(4, -1), *kept["believed_priors"].tolist())
-            done, settling, was_settled, converged = kept["progress"].astype(int).tolist()
-            settled, objectives = bool(was_settled), tuple(kept["objectives"].tolist())
-            reached, _ = task.soft_step(previous, by_menu=by_menu)
-            status = "converged" if converged else status
-        try:
-            for iteration in range(done, 0 if status == "converged" else self.max_iterations):
-                statistics, log_partition = task.soft_step(parameters, by_menu=by_menu)
-                if not settled:
-                    pseudo = known + self._shrinkage(statistics, kind)
-                    settling, objectives = iteration, ()
-                value = marginal_log_likelihood_of(statistics, log_partition, parameters)
-                following = maximise(statistics, parameters, kind, self.floor, pseudo)
-                change = following.distance(parameters)
-                objectives = (*objectives, value + pseudo.log_density(parameters))
-                converged = settled and change <= self.tolerance
-                settled = settled or change <= SETTLED or iteration + 1 >= SETTLING_ITERATIONS
-                progress = np.array([iteration + 1, settling, settled, converged], float)
-                self._keep(parameters, following, pseudo, objectives, progress)
-                parameters, reached = following, statistics
-                self._progress(iteration + 1, objectives[-1])
-                if converged:
-                    status = "converged"
-                    break
-        except KeyboardInterrupt:
-            if reached is None:
-                raise
-            status = "interrupted"
-        assert reached is not None
-        return _Run(parameters, reached, objectives, settling, status)
-
-    def _keep(
-        self,
-        previous: Parameters,
-        current: Parameters,
-        pseudo: PseudoCounts,
-        objectives: tuple[float, ...],
-        progress: FloatArray,
-    ) -> None:
-        self._checkpoint.put(
-            RUN,
-            **as_arrays("previous", previous),
-            **as_arrays("current", current),
-            believed=np.concatenate([pseudo.hits, pseudo.misses, pseudo.false_alarms, pseudo.rejections]),
-            believed_priors=np.array([pseudo.prior_in, pseudo.prior_out]),
-            objectives=np.array(objectives),
-            progress=progress,
-        )
-
-    def _shrinkage(self, statistics: Statistics, kind: PriorKind) -> PseudoCounts:
-        return shrinkage(statistics, strength=self._strength(), with_priors=kind == "individual")
+        return _explains(task, mirrored.parameters) > _explains(task, upright.parameters) + MIRROR_GAIN
 
     def _strength(self) -> float | None:
         return None if isinstance(self.shrinkage, str) else float(self.shrinkage)
@@ -247,11 +175,43 @@ class EM(RatedEstimator):
             raise InputError(f"shrinkage={self.shrinkage!r} must be 'auto' or a number of at least 0")
 
 
-class _Run(NamedTuple):
-    """Where one run of iterations ended."""
+def weighed_sets(task: Steps, kind: PriorKind) -> Count:
+    """The first half of an iteration: all sets, weighed by their probabilities and counted."""
 
-    parameters: Parameters
-    statistics: Statistics
-    objectives: tuple[float, ...]
-    settling: int
-    status: Status
+    def count(parameters: Parameters) -> Statistics:
+        return task.soft_step(parameters, by_menu=_by_menu(task, kind))[0]
+
+    return count
+
+
+def em_step(
+    task: Steps, kind: PriorKind, floor: float, known: PseudoCounts, *, strength: float | None, tolerance: float
+) -> Step:
+    """Weigh all sets under the rates, then take the most likely rates under these weights.
+
+    Until it has settled, the belief that voters are like the crowd follows the crowd; then it stays, so that from there
+    on one objective rises.
+    """
+
+    def step(state: State) -> State:
+        statistics, log_partition = task.soft_step(state.parameters, by_menu=_by_menu(task, kind))
+        if not state.settled:
+            like_the_crowd = shrinkage(statistics, strength=strength, with_priors=kind == "individual")
+            state = replace(state, believed=known + like_the_crowd, settling=state.n_iterations, objectives=())
+        value = marginal_log_likelihood_of(statistics, log_partition, state.parameters)
+        following = maximise(statistics, state.parameters, kind, floor, state.believed)
+        after = state.moved(following, statistics, value + state.believed.log_density(state.parameters), tolerance)
+        quiet = following.distance(state.parameters) <= SETTLED or after.n_iterations >= SETTLING_ITERATIONS
+        return replace(after, settled=state.settled or quiet)
+
+    return step
+
+
+def _by_menu(task: Steps, kind: PriorKind) -> bool:
+    return kind != "shared" and task.ballots.has_menus
+
+
+def _explains(task: Task, parameters: Parameters) -> float:
+    """The likelihood of the ballots alone: runs that shrink towards different crowds differ in their objective."""
+    statistics, log_partition = task.soft_step(parameters)
+    return marginal_log_likelihood_of(statistics, log_partition, parameters)

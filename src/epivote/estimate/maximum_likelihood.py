@@ -10,6 +10,7 @@ from epivote.data.estimate import Estimate
 from epivote.data.names import FloatArray
 from epivote.data.parameters import Parameters, RateLike, align_rates
 from epivote.estimate.base import RatedEstimator
+from epivote.estimate.climb import State
 from epivote.estimate.history import History, refuse_history
 from epivote.estimate.outcome import rated_estimate
 from epivote.estimate.task import Gold, Task, open_task, priors_differ
@@ -51,7 +52,7 @@ class MaximumLikelihood(RatedEstimator):
         task = open_task(ballots, SizeBounds.of(self.bounds), gold)
         statistics = task.hard_step(parameters, by_menu=priors_differ(parameters))
         value = log_likelihood_of(statistics, parameters)
-        return rated_estimate(task, parameters, parameters, statistics, (value,), "converged")
+        return rated_estimate(task, State.known(parameters, statistics, value), sets_from=parameters)
 
     def count_optimal_sets(self, instance: str) -> int:
         """How many sets of this instance are exactly as likely as the returned one, itself included."""

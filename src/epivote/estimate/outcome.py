@@ -2,53 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
 
-from epivote.data.estimate import Estimate, Posterior, Status, VoterCounts
+from epivote.data.estimate import Estimate, Posterior, VoterCounts
 from epivote.data.names import IntArray
 from epivote.data.parameters import Parameters
 from epivote.data.truths import Truths
+from epivote.estimate.climb import State
 from epivote.estimate.task import Steps, Task
 from epivote.model.statistics import Statistics
 
 
 def rated_estimate(
-    task: Steps,
-    sets_from: Parameters,
-    parameters: Parameters,
-    statistics: Statistics,
-    log_likelihoods: tuple[float, ...],
-    status: Status,
-    *earlier: Parameters,
-    settling_iterations: int = 0,
+    task: Steps, reached: State, *, sets_from: Parameters, ties_at: Sequence[Parameters] | None = None
 ) -> Estimate:
-    """An estimate with the most likely sets under `sets_from`, the parameters that led to `parameters`.
+    """An estimate with the most likely sets under `sets_from`, which may be the parameters that led to those reached.
 
-    Ties of `earlier` steps count too. Sets, posterior and ties are worked out when first asked for.
+    Ties count where the sets come from, or in the steps `ties_at`. Sets, posterior and ties are worked out when first
+    asked for.
     """
-    rest = parameters, statistics, log_likelihoods, status, *earlier
+    assert reached.statistics is not None
     return Estimate(
-        task.ballots,
-        task.bounds,
-        parameters,
-        voter_counts(statistics),
-        log_likelihoods,
-        status,
-        frozenset(task.gold),
-        partial(_truths, task, sets_from),
-        partial(_posterior, task, sets_from, parameters),
-        partial(_ties, task, sets_from, *earlier),
-        None if isinstance(task, Task) else partial(_parts, task, sets_from, *rest),
-        settling_iterations,
+        ballots=task.ballots,
+        bounds=task.bounds,
+        parameters=reached.parameters,
+        counts=voter_counts(reached.statistics),
+        log_likelihoods=reached.objectives,
+        status=reached.status,
+        gold=frozenset(task.gold),
+        compute_truths=partial(_truths, task, sets_from),
+        compute_posterior=partial(_posterior, task, sets_from, reached.parameters),
+        compute_ties=partial(_ties, task, *(ties_at or (sets_from,))),
+        compute_parts=None if isinstance(task, Task) else partial(_parts, task, reached, sets_from, ties_at),
+        settling_iterations=reached.settling,
     )
 
 
-def _parts(task: Steps, sets_from: Parameters, *rest: object) -> Iterator[Estimate]:
+def _parts(
+    task: Steps, reached: State, sets_from: Parameters, ties_at: Sequence[Parameters] | None
+) -> Iterator[Estimate]:
     for part in task.parts():
-        yield rated_estimate(part, sets_from, *rest)  # type: ignore[arg-type]
+        yield rated_estimate(part, reached, sets_from=sets_from, ties_at=ties_at)
 
 
 def _truths(task: Steps, sets_from: Parameters) -> Truths:
