@@ -1,4 +1,15 @@
-"""The `epivote` command: parse, call one public function, print."""
+"""The `epivote` command: parse, call one public function, print.
+
+main.py         all sub-commands
+options.py      options that several commands share
+estimating.py   aggregate, report, explain, evaluate, plan
+files.py        inspect, convert, simulate
+packed.py       pack, and aggregate on packed folders
+collect.py      collect
+fitting.py      from what was read to an estimate
+show.py, show_aggregate.py, show_files.py, show_packed.py    what is printed
+console.py      the terminal: errors in one sentence, progress
+"""
 
 from epivote.cli.main import app
 

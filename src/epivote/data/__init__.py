@@ -1,1 +1,13 @@
-"""What everything else works on: ballots, size bounds, parameters, truths, estimates."""
+"""The values everything else works on: ballots, size bounds, parameters, truths, estimates.
+
+ballots.py      Ballots: who approved what where, in columns sorted by instance
+bounds.py       SizeBounds: how many alternatives a true set may have
+parameters.py   Parameters: hit rates, false-alarm rates, priors
+truths.py       Truths: one set per instance
+estimate.py     Estimate: what an estimator found
+names.py        names, checked once, and suggestions for misspelt ones
+lists.py        many short lists of numbers in two columns
+shards.py       ballots laid out for one pass: instances with equally many alternatives
+frames.py, rows.py, build.py        from dataframes and rows of text to sorted columns
+packed.py, packing.py, stored.py    folders of ballots that outgrow memory
+"""

@@ -1,1 +1,9 @@
-"""Where shards live while an estimate is made."""
+"""Where ballots are while an estimate is made.
+
+engine.py    what every engine does: parameters in, sums out
+local.py     passes on this machine, by one or more threads
+memory.py    all shards in memory
+disk.py      packed blocks, read in every iteration
+dask.py      blocks held by the workers of a Dask cluster
+gold.py      known sets as rows that keep their sets
+"""

@@ -1,1 +1,16 @@
-"""Estimators: from ballots to an estimate."""
+"""Estimators: from ballots to an estimate.
+
+base.py                 what all share: fit, results by name, scikit-learn's habits
+amle.py, em.py          the estimators that iterate: their steps
+climb.py                the loop around a step; checkpoint.py keeps where it has got to
+maximum_likelihood.py   rates known
+baselines.py            rules that count approvals
+auto.py                 which method for these ballots
+task.py                 ballots under bounds: whole steps on any engine
+starts.py, history.py   first guesses; what is known of voters from before
+maximise.py             the most likely rates and priors
+outcome.py              from the last state to an estimate
+model.py, saving.py     what was learnt, by name and as a file
+stream.py               ballots that arrive in batches
+explain.py, reliability.py, review.py   why this set; how far to trust a voter; what needs more ballots
+"""

@@ -1,1 +1,9 @@
-"""How good: accuracies against gold answers, comparisons between rules, and the quiz's ranking of participants."""
+"""How good an estimate is.
+
+metrics.py       accuracies against gold
+intervals.py     means with intervals, tests between rules
+calibration.py   stated confidence against what was right
+confusion.py     which alternatives are mistaken for which
+incentive.py     the paper's ranking of voters
+inspection.py    what ballots look like before anything is estimated
+"""

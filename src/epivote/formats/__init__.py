@@ -1,1 +1,13 @@
-"""Files in and out."""
+"""Files in and out.
+
+detect.py       any file, recognised by name and content: `read_export`
+export.py       what readers are told and what they return
+source.py       where text comes from: files, compressed files, pipes
+text_table.py   delimited text as columns whose rows know their lines
+tables.py       tables with a row per ballot or per approval
+canonical.py    the canonical files
+label_studio.py, prodigy.py, doccano.py, argilla.py, mturk.py, toloka.py, forms.py, matrix.py, elections.py
+                one module per tool
+write.py, write_elections.py, predictions.py    writing
+pack.py         from files larger than memory to packed ballots
+"""

@@ -1,5 +1,17 @@
-"""Pure mathematics: arrays in, arrays out, nothing iterated to convergence.
+"""Formulas: arrays in, arrays out, nothing iterated to convergence.
 
-Reading order: `margins` (Definitions 1 and 2), `choose` (Theorem 1), `statistics` (what a set of answers says about
-voters), `voters` (Proposition 3), `sizes` and `priors` (Proposition 2, corrected), `likelihood`, `posterior`.
+In reading order:
+
+    margins.py      log-odds of each alternative (Definitions 1 and 2)
+    choose.py       the most likely set (Theorem 1)
+    statistics.py   what sets say about voters and alternatives, as sums that add up
+    voters.py       the most likely rates (Proposition 3); pseudo.py adds believed counts
+    sizes.py        how large a random set is, and the probability of the size bounds
+    priors.py       the most likely priors (Proposition 2, corrected); counters.py, level.py and solve.py help,
+                    menu_priors.py is for menus that differ
+    likelihood.py   the objectives
+    posterior.py    exact probabilities of sets and alternatives
+    best_sets.py, top_sets.py, sets.py    the most probable sets, sets of highest utility, sets drawn at random
+    passes.py       one pass over a shard: all of the above in one go
+    kernels.py, soft_kernels.py, prior_kernels.py    the same as compiled loops; compiling.py says when they pay
 """
