@@ -15,6 +15,7 @@ from examples.crowd.served import Served, serving, start
 from examples.shapes.answers import QUIZ, indices, picture_of
 
 BETWEEN_KILLS = 30
+PATIENCE = 120  # seconds until something that should have ended long ago is given up
 Kept = list[tuple[str, str, frozenset[int]]]  # nickname, picture, ticks
 
 
@@ -41,8 +42,9 @@ async def _killed(database: str, plan: Plan, kills: int, apart: float, log: Path
         for _ in range(kills):
             before = load.sent
             await asyncio.wait([pressing], timeout=apart * rng.uniform(0.5, 1.5))
-            while load.sent < before + BETWEEN_KILLS and not pressing.done():
-                await asyncio.wait([pressing], timeout=0.02)
+            async with asyncio.timeout(PATIENCE):
+                while load.sent < before + BETWEEN_KILLS and not pressing.done():
+                    await asyncio.wait([pressing], timeout=0.02)
             if pressing.done():
                 break
             served = await asyncio.to_thread(kill_and_start, served, database, log)
@@ -63,8 +65,13 @@ def kept(database: str, folder: Path) -> Kept:
     """Every ballot that `epivote collect export` finds."""
     out = folder / "ballots.csv"
     export = [sys.executable, "-m", "epivote", "collect", "export", str(QUIZ), "--database", database, "-o", str(out)]
-    subprocess.run(export, check=True, capture_output=True)
-    with out.open(newline="") as rows:
+    subprocess.run(export, check=True, capture_output=True, timeout=PATIENCE)
+    return exported(out)
+
+
+def exported(file: Path) -> Kept:
+    """The ballots of an exported file."""
+    with file.open(newline="") as rows:
         return [
             (row["voter"], picture_of(row["instance"]), indices(row["alternatives"].split("|")))
             for row in csv.DictReader(rows)

@@ -2,13 +2,14 @@
 
 import itertools
 import os
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
 from asking import Visitor
 from benchmarks.postgresql import NoPostgreSQLError, fresh_database, postgresql
 from examples.crowd.served import serving
+from listening import serving_here
 from small_quiz import QUIZ, write_quiz
 
 NUMBERS = itertools.count(1)
@@ -43,13 +44,34 @@ def database(request):
 
 @pytest.fixture
 def serve(tmp_path):
-    """Serves a quiz until the test ends: `serve(text, database)`."""
+    """Serves a quiz by a process of its own until the test ends: `serve(text, database)`."""
     with ExitStack() as stack:
 
         def start(text=QUIZ, database=None, *options, name="quiz"):
             quiz = write_quiz(tmp_path / name, text)
             where = () if database is None else ("--database", database)
             return stack.enter_context(serving(quiz, "--port", "0", *where, *options, log=quiz.with_suffix(".log")))
+
+        yield start
+
+
+@contextmanager
+def nothing_fails(running):
+    """A test during which nothing goes wrong in the server, whatever it answers."""
+    running.failures.clear()
+    yield running
+    assert running.failures == [], running.failures[0]
+
+
+@pytest.fixture
+def serve_here(tmp_path):
+    """Serves a quiz by a thread until the test ends: `serve_here(text, database)`."""
+    with ExitStack() as stack:
+
+        def start(text=QUIZ, database=None, settings=None, *, name="quiz"):
+            quiz = write_quiz(tmp_path / name, text)
+            address = database or f"sqlite:///{quiz.with_suffix('.db')}"
+            return stack.enter_context(nothing_fails(stack.enter_context(serving_here(quiz, address, settings))))
 
         yield start
 
@@ -61,17 +83,32 @@ def visits_end():
         Visitor.everybody.pop().client.close()
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def served(request, tmp_path_factory):
-    """The small quiz, served to all tests of a file, once on each database."""
+@pytest.fixture(scope="session")
+def served_on_sqlite(tmp_path_factory):
     folder = tmp_path_factory.mktemp("served")
-    with ExitStack() as stack:
-        if request.param == "postgresql":
-            server = request.getfixturevalue("postgresql_server")
-            address = stack.enter_context(fresh_database(server, f"epivote_{os.getpid()}_{next(NUMBERS)}"))
-        else:
-            address = f"sqlite:///{folder / 'quiz.db'}"
-        quiz = write_quiz(folder)
-        log = folder / "log"
-        yield stack.enter_context(serving(quiz, "--port", "0", "--database", address, log=log))
-        assert "Traceback" not in log.read_text(), "something went wrong in the server, whatever it answered"
+    with serving_here(write_quiz(folder), f"sqlite:///{folder / 'quiz.db'}") as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def served_on_postgresql(tmp_path_factory, postgresql_server):
+    quiz = write_quiz(tmp_path_factory.mktemp("served"))
+    with (
+        fresh_database(postgresql_server, f"epivote_{os.getpid()}_{next(NUMBERS)}") as address,
+        serving_here(quiz, address) as running,
+    ):
+        yield running
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+def served(request):
+    """The small quiz, one for all tests; the quick run asks on SQLite only what hardly depends on the database."""
+    with nothing_fails(request.getfixturevalue(f"served_on_{request.param}")) as running:
+        yield running
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def served_on_both(request):
+    """The same for what may depend on the database: what is kept, and what it would not take."""
+    with nothing_fails(request.getfixturevalue(f"served_on_{request.param}")) as running:
+        yield running

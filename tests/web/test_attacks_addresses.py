@@ -57,9 +57,9 @@ def test_a_picture_of_the_task_is_shown(served):
     assert (status, headers["content-type"].split(";")[0], body.decode()) == (200, "image/svg+xml", DOT)
 
 
-def test_a_link_out_of_the_folder_is_not_followed(serve, tmp_path):
+def test_a_link_out_of_the_folder_is_not_followed(serve_here, tmp_path):
     (tmp_path / "secret.svg").write_text("<svg>secret</svg>")
-    running = serve()
+    running = serve_here()
     picture = tmp_path / "quiz" / "dot.svg"
     assert raw(running, "GET", "/picture/dot.svg")[0] == 200
     picture.unlink()
@@ -69,8 +69,8 @@ def test_a_link_out_of_the_folder_is_not_followed(serve, tmp_path):
     assert b"secret" not in body
 
 
-def test_a_picture_that_vanished_is_not_found(serve, tmp_path):
-    running = serve()
+def test_a_picture_that_vanished_is_not_found(serve_here, tmp_path):
+    running = serve_here()
     (tmp_path / "quiz" / "dot.svg").unlink()
     assert raw(running, "GET", "/picture/dot.svg")[0] == 404
     with Visitor(running).joined() as visitor:
@@ -197,7 +197,7 @@ def test_the_cross_site_rules_of_browsers_are_not_loosened(served):
             assert "access-control-allow-origin" not in answered.headers
 
 
-def test_files_beside_the_quiz_that_it_does_not_name_stay_hidden(serve, tmp_path):
-    running = serve(QUIZ)
+def test_files_beside_the_quiz_that_it_does_not_name_stay_hidden(serve_here, tmp_path):
+    running = serve_here(QUIZ)
     (tmp_path / "quiz" / "unlisted.svg").write_text(DOT)
     assert raw(running, "GET", "/picture/unlisted.svg")[0] == 404

@@ -1,26 +1,28 @@
 """Bodies, numbers and names that no form would send: refused with a page, and the server goes on."""
 
 import json
+import select
 import socket
-import time
 
 import pytest
 
 from asking import Visitor, address_of_a_device, organiser, raw, sentence
-from epivote.web.security.headers import SECONDS_FOR_A_BODY
+from epivote.web.security import headers
 
 REFUSED = {400, 403, 404, 405, 409, 411, 413, 414, 415, 422, 431}
 POSTS = ["/join", "/question/1", "/finish", "/forget", "/organiser/close", "/organiser/open"]
 BOUNDARY = "multipart/form-data; boundary=x"
 FORM = "application/x-www-form-urlencoded"
-FAR_TOO_LONG = SECONDS_FOR_A_BODY / 2
 
 
 @pytest.fixture(autouse=True)
-def still_there(served):
+def still_there(request):
     """Whatever was sent, the next visitor is served."""
+    (running,) = [
+        request.getfixturevalue(name) for name in ("served", "served_on_both") if name in request.fixturenames
+    ]
     yield
-    with Visitor(served) as visitor:
+    with Visitor(running) as visitor:
         assert visitor.get("/health").text.strip() == "ok"
 
 
@@ -57,12 +59,10 @@ BODIES = {
 def test_a_strange_body_is_refused(served, path, name):
     kind, body = BODIES[name]
     with Visitor(served) as visitor:
-        began = time.monotonic()
         answered = visitor.post(path, content=body, headers={"content-type": kind})
         assert answered.status_code in REFUSED, answered.text[:300]
         assert answered.headers["content-type"].startswith("text/html")
         assert sentence(answered)
-        assert time.monotonic() - began < FAR_TOO_LONG
 
 
 @pytest.mark.parametrize("name", ["ten megabytes in one field", "a large file"])
@@ -82,7 +82,8 @@ def test_a_body_without_a_length_is_bounded_as_well(served):
         assert visitor.post("/question/1", content=pieces(), headers={"content-type": FORM}).status_code == 413
 
 
-def test_a_length_that_lies_gets_no_further(served):
+def test_a_length_that_lies_gets_no_further(served, monkeypatch):
+    monkeypatch.setattr(headers, "SECONDS_TO_THROW_AWAY", 0.1)
     for length in ("-1", "abc", "99999999999999999999", "1e3"):
         status, _, _ = raw(served, "POST", "/join", [("Content-Length", length), ("Content-Type", FORM)], b"nickname=a")
         assert status in REFUSED
@@ -91,15 +92,17 @@ def test_a_length_that_lies_gets_no_further(served):
 def test_someone_who_sends_half_a_request_keeps_nobody_waiting(served):
     slow = []
     for _ in range(50):
-        connection = socket.create_connection(("127.0.0.1", served.port), source_address=(address_of_a_device(), 0))
+        connection = socket.create_connection(
+            ("127.0.0.1", served.port), timeout=30, source_address=(address_of_a_device(), 0)
+        )
         connection.sendall(b"POST /join HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nnick")
         slow.append(connection)
     with Visitor(served) as visitor:
-        began = time.monotonic()
         assert visitor.get("/").status_code == 200
-        assert time.monotonic() - began < FAR_TOO_LONG
+    still_waited_for = slow if not select.select(slow, [], [], 0)[0] else []
     for connection in slow:
         connection.close()
+    assert still_waited_for, "the visitor had to wait until the slow ones were given up"
 
 
 def test_headers_without_end_are_refused(served):
@@ -139,15 +142,15 @@ TICKS = [
 
 
 @pytest.mark.parametrize("tick", TICKS)
-def test_ticks_that_are_not_on_the_menu_are_refused(served, tick):
-    with Visitor(served).joined(f"ticks {tick!r}") as visitor:
+def test_ticks_that_are_not_on_the_menu_are_refused(served_on_both, tick):
+    with Visitor(served_on_both).joined(f"ticks {tick!r}") as visitor:
         visitor.answer(1, [0])
         assert visitor.answer(1, ["1", tick]).status_code in (400, 422)
         assert visitor.ballots()[0] == (0,), "the ballot from before stays"
 
 
-def test_a_tick_sent_twice_is_one_tick(served):
-    with Visitor(served).joined("twice") as visitor:
+def test_a_tick_sent_twice_is_one_tick(served_on_both):
+    with Visitor(served_on_both).joined("twice") as visitor:
         assert visitor.answer(1, ["1", "1", "1"]).status_code == 303
         assert visitor.ballots()[0] == (1,)
 
@@ -183,8 +186,8 @@ POSITIONS = [
 
 
 @pytest.mark.parametrize("position", POSITIONS)
-def test_questions_that_do_not_exist_are_not_found(served, position):
-    with Visitor(served).joined(f"position {position}") as visitor:
+def test_questions_that_do_not_exist_are_not_found(served_on_both, position):
+    with Visitor(served_on_both).joined(f"position {position}") as visitor:
         assert visitor.get(f"/question/{position}").status_code in (400, 404)
         token = visitor.csrf("/question/1")
         sent = visitor.post(f"/question/{position}", {"csrf": token, "tick": "1", "action": "answer"})
@@ -204,16 +207,16 @@ NICKNAMES = {
 
 
 @pytest.mark.parametrize("name", NICKNAMES)
-def test_nicknames_nobody_can_read_are_refused(served, name):
-    with Visitor(served) as visitor:
+def test_nicknames_nobody_can_read_are_refused(served_on_both, name):
+    with Visitor(served_on_both) as visitor:
         answered = visitor.join(NICKNAMES[name])
         assert answered.status_code in (400, 413, 422)
         assert "nickname" in sentence(answered).lower()
 
 
 @pytest.mark.parametrize("body", [b"nickname=%ff%fe", b"nickname=%ED%A0%80", b"nickname=\xff"])
-def test_nicknames_that_are_no_text_do_no_harm(served, body):
-    with Visitor(served) as visitor:
+def test_nicknames_that_are_no_text_do_no_harm(served_on_both, body):
+    with Visitor(served_on_both) as visitor:
         token = visitor.csrf("/").encode()
         sent = visitor.post("/join", content=body + b"&csrf=" + token, headers={"content-type": FORM})
         assert sent.status_code in (303, 400, 422)
@@ -232,13 +235,13 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_sql_in_a_nickname_is_a_name(served, name):
-    with Visitor(served).joined(name) as visitor, organiser(served) as boss:
+def test_sql_in_a_nickname_is_a_name(served_on_both, name):
+    with Visitor(served_on_both).joined(name) as visitor, organiser(served_on_both) as boss:
         assert visitor.answer(2, [1]).status_code == 303
         told = boss.get("/organiser/export/ballots.csv").text
         quoted = f'"{name.replace(chr(34), chr(34) * 2)}"'
         assert sum(row.startswith((f"{name},", f"{quoted},")) for row in told.splitlines()) == 1
-        assert Visitor(served).join(name).status_code == 409
+        assert Visitor(served_on_both).join(name).status_code == 409
 
 
 JSON = {
@@ -263,9 +266,9 @@ JSON = {
 
 
 @pytest.mark.parametrize("name", JSON)
-def test_strange_json_is_refused_in_json(served, name):
-    headers = {"authorization": f"Bearer {served.key}", "content-type": "application/json"}
-    with Visitor(served) as visitor:
+def test_strange_json_is_refused_in_json(served_on_both, name):
+    headers = {"authorization": f"Bearer {served_on_both.key}", "content-type": "application/json"}
+    with Visitor(served_on_both) as visitor:
         address = "/api/v1/voters/classifier/ballots/yard"
         answered = visitor.client.put(address, content=JSON[name], headers=headers)
         assert answered.status_code in REFUSED
@@ -274,8 +277,8 @@ def test_strange_json_is_refused_in_json(served, name):
 
 
 @pytest.mark.parametrize("voter", ["%00", "%ED%A0%80", "%ff", "a%0Ab", "%20", "n" * 5_000, "%E2%80%AE"])
-def test_voters_nobody_can_read_are_refused(served, voter):
-    headers = {"authorization": f"Bearer {served.key}"}
-    with Visitor(served) as visitor:
+def test_voters_nobody_can_read_are_refused(served_on_both, voter):
+    headers = {"authorization": f"Bearer {served_on_both.key}"}
+    with Visitor(served_on_both) as visitor:
         address = f"/api/v1/voters/{voter}/ballots/yard"
         assert visitor.client.put(address, json={"ticks": ["cat"]}, headers=headers).status_code in REFUSED

@@ -53,8 +53,8 @@ def test_a_forged_cookie_makes_nobody(served, name):
         assert is_nobody(forger)
 
 
-def test_a_cookie_signed_by_another_quiz_makes_nobody(served, serve):
-    other = serve()
+def test_a_cookie_signed_by_another_quiz_makes_nobody(served, serve_here):
+    other = serve_here()
     with Visitor(other).joined("first here") as genuine, Visitor(served) as visitor:
         Visitor(served).joined("first there")
         visitor.client.cookies.set("epivote", cookie_of(genuine))
@@ -147,8 +147,8 @@ def test_forms_of_other_sites_are_refused(served, origin):
             assert visitor.post(path, genuine, headers=headers).status_code == 403, "another site has the token"
 
 
-def test_no_field_names_somebody_elses_ballot(served):
-    with Visitor(served).joined("victim") as victim, Visitor(served).joined("thief") as thief:
+def test_no_field_names_somebody_elses_ballot(served_on_both):
+    with Visitor(served_on_both).joined("victim") as victim, Visitor(served_on_both).joined("thief") as thief:
         victim.answer(1, [0])
         before = victim.ballots()
         names = ("voter", "participant", "participant_id", "nickname", "user", "id", "epivote", "name")
@@ -156,33 +156,33 @@ def test_no_field_names_somebody_elses_ballot(served):
             thief.answer(1, [2], **dict.fromkeys(names, value))
             thief.post(f"/forget?nickname={value}&id={value}", dict.fromkeys(names, value))
         assert victim.ballots() == before
-        with organiser(served) as boss:
+        with organiser(served_on_both) as boss:
             rows = boss.get("/organiser/export/ballots.csv").text.splitlines()
         assert sum(row.startswith("victim,") for row in rows) == 1
 
 
-def test_a_forgotten_participants_cookie_is_worth_nothing(served):
-    with Visitor(served).joined("gone") as visitor:
+def test_a_forgotten_participants_cookie_is_worth_nothing(served_on_both):
+    with Visitor(served_on_both).joined("gone") as visitor:
         visitor.answer(1, [0])
         cookie = cookie_of(visitor)
         assert visitor.post("/forget", {"csrf": visitor.csrf("/question/1")}).status_code == 303
         assert "epivote" not in visitor.client.cookies
         visitor.client.cookies.set("epivote", cookie)
         assert is_nobody(visitor)
-        with organiser(served) as boss:
+        with organiser(served_on_both) as boss:
             assert "gone," not in boss.get("/organiser/export/ballots.csv").text
             assert "gone" not in boss.get("/organiser/export/participants.csv").text
 
 
-def test_after_finishing_nothing_can_be_changed(served):
-    with Visitor(served).joined("done") as visitor:
+def test_after_finishing_nothing_can_be_changed(served_on_both):
+    with Visitor(served_on_both).joined("done") as visitor:
         visitor.answer(1, [0])
         token = visitor.csrf("/question/1")
         assert visitor.post("/finish", {"csrf": visitor.csrf("/end")}).status_code == 303
         for action in ("answer", "none", "skip"):
             refused = visitor.post("/question/1", {"csrf": token, "tick": "1", "action": action})
             assert refused.status_code == 409, action
-        with organiser(served) as boss:
+        with organiser(served_on_both) as boss:
             kept = [
                 row for row in boss.get("/organiser/export/ballots.csv").text.splitlines() if row.startswith("done,")
             ]

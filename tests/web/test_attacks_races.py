@@ -29,20 +29,20 @@ def rows_of(served, voter):
         return [(row["instance"], row["alternatives"]) for row in told if row["voter"] == voter]
 
 
-def test_an_answer_clicked_many_times_is_one_ballot(served):
-    with Visitor(served).joined("clicks") as visitor:
+def test_an_answer_clicked_many_times_is_one_ballot(served_on_both):
+    with Visitor(served_on_both).joined("clicks") as visitor:
         fields = {"csrf": visitor.csrf("/question/1"), "tick": "1", "action": "answer"}
-        devices = [another_device(served, visitor) for _ in range(AT_ONCE)]
+        devices = [another_device(served_on_both, visitor) for _ in range(AT_ONCE)]
         sent = together(*(lambda device=device: device.post("/question/1", fields) for device in devices))
         assert {each.status_code for each in sent} == {303}
         assert {each.headers["location"] for each in sent} == {"/question/2"}
-        assert [ticks for _, ticks in rows_of(served, "clicks")] == ["dog"]
+        assert [ticks for _, ticks in rows_of(served_on_both, "clicks")] == ["dog"]
 
 
-def test_different_answers_at_once_leave_one_of_them(served):
-    with Visitor(served).joined("undecided") as visitor:
+def test_different_answers_at_once_leave_one_of_them(served_on_both):
+    with Visitor(served_on_both).joined("undecided") as visitor:
         token = visitor.csrf("/question/1")
-        devices = [another_device(served, visitor) for _ in range(AT_ONCE)]
+        devices = [another_device(served_on_both, visitor) for _ in range(AT_ONCE)]
         sent = together(
             *(
                 lambda device=device, k=k: device.post(
@@ -52,25 +52,25 @@ def test_different_answers_at_once_leave_one_of_them(served):
             )
         )
         assert {each.status_code for each in sent} == {303}
-        (kept,) = rows_of(served, "undecided")
+        (kept,) = rows_of(served_on_both, "undecided")
         assert kept[1] in ("cat", "dog", "owl")
 
 
-def test_joining_many_times_at_once_with_one_form_is_one_participant(served):
-    with Visitor(served) as visitor:
+def test_joining_many_times_at_once_with_one_form_is_one_participant(served_on_both):
+    with Visitor(served_on_both) as visitor:
         fields = {**visitor.page("/").form("/join").fields, "nickname": "impatient"}
-        devices = [another_device(served, visitor) for _ in range(AT_ONCE)]
+        devices = [another_device(served_on_both, visitor) for _ in range(AT_ONCE)]
         sent = together(*(lambda device=device: device.post("/join", fields) for device in devices))
         assert {each.status_code for each in sent} == {303}
         again = devices[0].post("/join", fields)
         assert (again.status_code, again.headers["location"]) == (303, "/question")
         for device in devices:
             assert device.answer(1, [0]).status_code == 303
-        assert len(rows_of(served, "impatient")) == 1
+        assert len(rows_of(served_on_both, "impatient")) == 1
 
 
-def test_one_name_goes_to_one_of_many(served):
-    visitors = [Visitor(served) for _ in range(AT_ONCE)]
+def test_one_name_goes_to_one_of_many(served_on_both):
+    visitors = [Visitor(served_on_both) for _ in range(AT_ONCE)]
     forms = [visitor.page("/").form("/join").fields for visitor in visitors]
     sent = together(
         *(
@@ -82,11 +82,11 @@ def test_one_name_goes_to_one_of_many(served):
 
 
 @pytest.mark.parametrize("leaving", ["/forget", "/finish"])
-def test_answering_while_leaving_is_answered_or_refused(served, leaving):
-    with Visitor(served).joined(f"leaving {leaving}") as visitor:
+def test_answering_while_leaving_is_answered_or_refused(served_on_both, leaving):
+    with Visitor(served_on_both).joined(f"leaving {leaving}") as visitor:
         visitor.answer(1, [0])
         token = visitor.csrf("/question/1")
-        devices = [another_device(served, visitor) for _ in range(AT_ONCE)]
+        devices = [another_device(served_on_both, visitor) for _ in range(AT_ONCE)]
         fields = {"csrf": token, "tick": "1", "action": "answer"}
         calls = [
             lambda device=device, k=k: device.post(f"/question/{1 + k % 4}", fields) for k, device in enumerate(devices)
@@ -95,12 +95,12 @@ def test_answering_while_leaving_is_answered_or_refused(served, leaving):
         sent = together(*calls)
         assert {each.status_code for each in sent} <= {303, 403, 409}
         if leaving == "/forget":
-            assert rows_of(served, f"leaving {leaving}") == []
+            assert rows_of(served_on_both, f"leaving {leaving}") == []
 
 
-def test_programs_that_vote_at_once_are_one_voter(served):
-    headers = {"authorization": f"Bearer {served.key}"}
-    programs = [Visitor(served) for _ in range(AT_ONCE)]
+def test_programs_that_vote_at_once_are_one_voter(served_on_both):
+    headers = {"authorization": f"Bearer {served_on_both.key}"}
+    programs = [Visitor(served_on_both) for _ in range(AT_ONCE)]
     sent = together(
         *(
             lambda program=program, name=name: program.client.put(
@@ -110,12 +110,12 @@ def test_programs_that_vote_at_once_are_one_voter(served):
         )
     )
     assert {each.status_code for each in sent} <= {200, 201, 204}
-    assert len(rows_of(served, "many at once")) == 4
+    assert len(rows_of(served_on_both, "many at once")) == 4
 
 
-def test_leaving_and_coming_back_with_the_same_name(served):
+def test_leaving_and_coming_back_with_the_same_name(served_on_both):
     for _ in range(3):
-        with Visitor(served).joined("to and fro") as visitor:
+        with Visitor(served_on_both).joined("to and fro") as visitor:
             assert visitor.answer(1, [0]).status_code == 303
             assert visitor.post("/forget", {"csrf": visitor.csrf("/question/1")}).status_code == 303
-    assert rows_of(served, "to and fro") == []
+    assert rows_of(served_on_both, "to and fro") == []

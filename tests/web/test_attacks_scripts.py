@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from asking import Visitor, organiser
-from examples.crowd.served import serving
+from listening import serving_here
 from watching import act, device, join
 
 IMAGE = "<img src=x onerror=alert(1)>"
@@ -56,8 +56,9 @@ def nasty(tmp_path_factory):
     (folder / FILE).write_text(SVG)
     quiz = folder / "quiz.toml"
     quiz.write_text(nasty_quiz())
-    with serving(quiz, "--port", "0", log=folder / "log") as running:
+    with serving_here(quiz, f"sqlite:///{folder / 'quiz.db'}") as running:
         yield running
+        assert running.failures == []
 
 
 NICKNAMES = [IMAGE, SCRIPT, "\"'><svg onload=alert(5)>", "{{ 7907*7919 }}"]
@@ -75,7 +76,7 @@ def test_nothing_a_task_or_a_person_says_runs(browser, nasty):
             act(page, "answer")
             act(page, "none")
             act(page, "skip")
-            for path in ("/end", "/", "/privacy", "/question/1"):
+            for path in ("/end", "/", "/privacy", "/question/1") if number == 0 else ("/end",):
                 page.goto(path)
                 assert (
                     page.locator("script:not([src])").count() == page.locator("script[type='application/json']").count()

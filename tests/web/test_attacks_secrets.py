@@ -1,17 +1,19 @@
 """Secrets: the organiser's, the key of the JSON interface, invitations; guessed, replayed, expired, and never logged."""
 
 import re
-import subprocess
-import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
 from sqlalchemy import update
+from typer.testing import CliRunner
 
 from asking import Visitor, organiser, raw, sentence
+from epivote.cli import app
 from epivote.web.store.database import open_database
 from epivote.web.store.tables import INVITATIONS
-from small_quiz import QUIZ
+from examples.crowd.pages import parse
+from small_quiz import QUIZ, write_quiz
 
 ORGANISER = ["", "/live", "/report", "/export/ballots.csv", "/export/participants.csv", "/export/truth.csv"]
 API = [
@@ -108,9 +110,9 @@ def test_the_json_interface_needs_its_key(served, method, path):
         assert visitor.client.request(method, address, **body).status_code in (401, 403, 429)
 
 
-def test_the_json_interface_cannot_act_for_a_person(served):
-    headers = {"authorization": f"Bearer {served.key}"}
-    with Visitor(served).joined("a person") as person, Visitor(served) as program:
+def test_the_json_interface_cannot_act_for_a_person(served_on_both):
+    headers = {"authorization": f"Bearer {served_on_both.key}"}
+    with Visitor(served_on_both).joined("a person") as person, Visitor(served_on_both) as program:
         person.answer(1, [0])
         for path in ("/voters/a person/ballots/yard", "/voters/a%20person/ballots/barn"):
             sent = program.client.put(f"/api/v1{path}", json={"ticks": ["owl"]}, headers=headers)
@@ -120,9 +122,9 @@ def test_the_json_interface_cannot_act_for_a_person(served):
         assert person.ballots()[0] == (0,)
 
 
-def test_a_person_cannot_take_the_name_of_a_program(served):
-    headers = {"authorization": f"Bearer {served.key}"}
-    with Visitor(served) as program, Visitor(served) as person:
+def test_a_person_cannot_take_the_name_of_a_program(served_on_both):
+    headers = {"authorization": f"Bearer {served_on_both.key}"}
+    with Visitor(served_on_both) as program, Visitor(served_on_both) as person:
         sent = program.client.put("/api/v1/voters/robot/ballots/yard", json={"ticks": ["owl"]}, headers=headers)
         assert sent.status_code in (200, 201, 204)
         assert person.join("robot").status_code == 409
@@ -151,20 +153,18 @@ def test_nothing_secret_is_logged(serve, tmp_path):
 INVITED = QUIZ.replace("ranking = true", 'join = "invitation"')
 
 
-def invite(quiz, *options):
-    command = [sys.executable, "-m", "epivote", "collect", "invite", str(quiz), *options]
-    return subprocess.run(command, capture_output=True, text=True)
-
-
-def tokens(told) -> list[str]:
+def invite(quiz, *options) -> list[str]:
+    """Tokens that `epivote collect invite` makes."""
+    told = CliRunner().invoke(app, ["collect", "invite", str(quiz), *options])
+    assert told.exit_code == 0, told.stderr
     return re.findall(r"invitation=([^\s&]+)", told.stdout)
 
 
 @pytest.fixture
-def invited(serve, tmp_path, database):
+def invited(database, serve_here, tmp_path):
     """A quiz for invited people only, and what makes invitations to it."""
-    running = serve(INVITED, database)
-    return running, lambda *options: tokens(invite(tmp_path / "quiz" / "quiz.toml", "--database", database, *options))
+    running = serve_here(INVITED, database)
+    return running, lambda *options: invite(tmp_path / "quiz" / "quiz.toml", "--database", database, *options)
 
 
 def expire_all(database):
@@ -177,8 +177,6 @@ def accept(visitor, token, nickname):
     answered = visitor.get("/", params={"invitation": token})
     if answered.status_code != 200:
         return answered
-    from examples.crowd.pages import parse
-
     forms = [form for form in parse("/", answered.text).forms if form.action == "/join"]
     return visitor.post("/join", {**forms[0].fields, "nickname": nickname}) if forms else answered
 
@@ -236,23 +234,18 @@ def test_who_joined_before_their_invitation_expired_goes_on(invited, database):
         assert visitor.answer(1, [0]).status_code == 303
 
 
-def test_an_invitation_of_another_quiz_is_worth_nothing(invited, serve, tmp_path):
-    running, _ = invited
-    serve(INVITED, None, name="other")
-    (foreign,) = tokens(invite(tmp_path / "other" / "quiz.toml", "--count", "1"))
+def test_an_invitation_of_another_quiz_is_worth_nothing(serve_here, tmp_path):
+    running = serve_here(INVITED)
+    (foreign,) = invite(write_quiz(tmp_path / "other", INVITED), "--count", "1")
     with Visitor(running) as visitor:
         assert accept(visitor, foreign, "stranger").status_code in (403, 404)
 
 
 def test_two_people_who_click_one_invitation_at_once_are_one(invited):
-    from concurrent.futures import ThreadPoolExecutor
-
     running, make = invited
     (token,) = make("--count", "1")
     visitors = [Visitor(running) for _ in range(8)]
     forms = [visitor.get("/", params={"invitation": token}) for visitor in visitors]
-    from examples.crowd.pages import parse
-
     fields = [parse("/", form.text).form("/join").fields for form in forms]
     with ThreadPoolExecutor(8) as pool:
         sent = list(

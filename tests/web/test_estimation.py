@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
-from in_process import app_of, organiser, store_of, until
 from typer.testing import CliRunner
 
 from epivote import rank_participants, simulate
@@ -22,6 +21,7 @@ from epivote.web.ranking import places, reference
 from epivote.web.store import BallotRow
 from epivote.web.task import Alternative, Instance, Task
 from epivote.web.views.board import TOO_FEW, board_of
+from in_process import app_of, organiser, store_of, until
 
 
 def drawn(seed=3, gold=(), menus=False, sizes=False, **options):

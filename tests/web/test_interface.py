@@ -1,8 +1,8 @@
 """The JSON interface, in process."""
 
 import pytest
-from in_process import app_of, joined, until, visitor
 
+from in_process import app_of, joined, until, visitor
 from small_quiz import QUIZ
 
 

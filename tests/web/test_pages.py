@@ -1,13 +1,12 @@
 """A person's way through a quiz in a real browser: desktop and phone, by mouse, keys and touch, with and without scripts."""
 
-import signal
+import itertools
 import wave
-from contextlib import contextmanager
 
 import pytest
 
 from asking import Visitor
-from examples.crowd.served import serving
+from listening import serving_here
 from small_quiz import QUIZ, write_quiz
 from watching import DESKTOP, PHONE, act, barriers, device, join, overflow, ticked
 
@@ -19,12 +18,22 @@ WIDTHS = {"desktop": DESKTOP, "phone": PHONE}
 def served(tmp_path_factory):
     """The small quiz; its pages look the same on both databases."""
     quiz = write_quiz(tmp_path_factory.mktemp("pages"))
-    with serving(quiz, "--port", "0", log=quiz.with_suffix(".log")) as running:
+    with serving_here(quiz, f"sqlite:///{quiz.with_suffix('.db')}") as running:
         yield running
+        assert running.failures == []
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+def combined(*choices):
+    """Of all combinations of choices the quick run tries two in which every choice differs."""
+    choices = [list(each) for each in choices]
+    quick = {tuple(each[0] for each in choices), tuple(each[-1] for each in choices)}
+    return [
+        pytest.param(*each, id="-".join(map(str, each)), marks=() if each in quick else pytest.mark.slow)
+        for each in itertools.product(*choices)
+    ]
+
+
+@pytest.mark.parametrize(("width", "scripts"), combined(["phone", "desktop"], [True, False]))
 def test_a_persons_way(browser, served, width, scripts):
     nickname = f"{width} {scripts}"
     with device(browser, served, java_script_enabled=scripts, **WIDTHS[width]) as page:
@@ -139,25 +148,18 @@ def test_the_back_button_and_a_second_press_of_the_same_button(browser, served):
         assert ticked(page) == [0, 2]
 
 
-@contextmanager
-def held_up(served):
-    """A server that does not answer for a while."""
-    served.process.send_signal(signal.SIGSTOP)
-    yield
-    served.process.send_signal(signal.SIGCONT)
-
-
 def test_an_answer_that_got_stuck_can_be_sent_again(browser, served):
     """A bad network: the request hangs, the person stops it and presses once more."""
     with device(browser, served, expected=("ERR_",)) as page:
+        page.clock.install()
         join(page, "stuck")
         page.locator("label:has(input[name=tick])").nth(1).click()
         stop = page.context.new_cdp_session(page)
-        with held_up(served):
+        with served.held_up():
             page.locator("button[name=action][value=answer]").evaluate("button => setTimeout(() => button.click(), 0)")
             page.wait_for_timeout(500)
             stop.send("Page.stopLoading")
-        page.wait_for_timeout(4_000)
+        page.clock.fast_forward(4_000)
         page.locator("button[name=action][value=answer]").click()
         page.wait_for_url("**/question/2")
 
@@ -220,14 +222,14 @@ def test_forgetting(browser, served):
         join(page, "forget me")
 
 
-def test_sound_link_and_a_menu_of_its_own(browser, serve, tmp_path):
+def test_sound_link_and_a_menu_of_its_own(browser, serve_here, tmp_path):
     (tmp_path / "quiz").mkdir()
     with wave.open(str(tmp_path / "quiz" / "hoot.wav"), "wb") as sound:
         sound.setnchannels(1)
         sound.setsampwidth(1)
         sound.setframerate(8_000)
         sound.writeframes(bytes([128]) * 4_000)
-    running = serve(QUIZ.split("[[instances]]")[0] + ONE_WITH_SOUND)
+    running = serve_here(QUIZ.split("[[instances]]")[0] + ONE_WITH_SOUND)
     with device(browser, running) as page:
         join(page, "listener")
         page.wait_for_function("document.querySelector('audio').duration > 0.4")
@@ -261,19 +263,17 @@ PATHS = {
 }
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", WIDTHS)
-def test_nothing_serious_keeps_anybody_from_using_the_pages(browser, served, scheme, width):
+@pytest.mark.parametrize(("width", "scheme", "code"), combined(WIDTHS, ["light", "dark"], ["fr", "en"]))
+def test_nothing_serious_keeps_anybody_from_using_the_pages(browser, served, width, scheme, code):
     with device(browser, served, expected=("404", "422"), color_scheme=scheme, **WIDTHS[width]) as page:
+        page.goto(f"/language/{code}")
         page.goto("/")
         assert barriers(page) == []
-        join(page, f"axe {scheme} {width}")
-        for code in ("en", "fr"):
-            page.goto(f"/language/{code}")
-            for name, path in PATHS.items():
-                page.goto(path)
-                assert (name, barriers(page)) == (name, [])
-                assert (name, overflow(page) <= 0) == (name, True)
+        join(page, f"axe {scheme} {width} {code}")
+        for name, path in PATHS.items():
+            page.goto(path)
+            assert (name, barriers(page)) == (name, [])
+            assert (name, overflow(page) <= 0) == (name, True)
         page.goto("/end")
         page.locator("form[action='/finish'] button").click()
         page.wait_for_url("**/end")
@@ -300,10 +300,8 @@ def test_the_organisers_page_changes_while_ballots_arrive(browser, served):
         assert loads == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
-def test_the_organisers_page_can_be_used_by_everybody(browser, served, scheme, width, scripts):
+@pytest.mark.parametrize(("width", "scheme", "scripts"), combined(WIDTHS, ["light", "dark"], [True, False]))
+def test_the_organisers_page_can_be_used_by_everybody(browser, served, width, scheme, scripts):
     Visitor(served).joined(f"seen {scheme} {len(width)} {scripts}").answer(1, [0])
     with device(browser, served, color_scheme=scheme, java_script_enabled=scripts, **WIDTHS[width]) as page:
         organisers_page(page, served)

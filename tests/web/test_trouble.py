@@ -2,11 +2,8 @@
 
 import csv
 import itertools
-import os
-import signal
+import multiprocessing
 import sqlite3
-import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -15,13 +12,17 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from typer.testing import CliRunner
 
 from asking import Visitor, organiser
+from epivote.cli import app
 from epivote.web.security.limits import Limits
+from epivote.web.site import Settings
 from small_quiz import QUIZ
 
 SOON = 60
-A_SECOND = 1.0
+A_MOMENT = 0.3
+OFTEN = Settings(estimate_every=0.05)
 
 
 def eventually(what, seconds=SOON):
@@ -29,7 +30,7 @@ def eventually(what, seconds=SOON):
     until = time.monotonic() + seconds
     while not (found := what()):
         assert time.monotonic() < until, "it never came true"
-        time.sleep(0.1)
+        time.sleep(0.02)
     return found
 
 
@@ -40,8 +41,8 @@ def ballots_shown(boss) -> int:
     return sum(row["ballots"] for row in board["sets"]) if board["problem"] == "" else -1
 
 
-def test_a_database_that_drops_all_connections_is_found_again(serve, postgresql_database):
-    running = serve(QUIZ, postgresql_database)
+def test_a_database_that_drops_all_connections_is_found_again(postgresql_database, serve_here):
+    running = serve_here(QUIZ, postgresql_database, OFTEN)
     with Visitor(running).joined() as visitor, organiser(running) as boss:
         assert visitor.answer(1, [0]).status_code == 303
         eventually(lambda: ballots_shown(boss) == 1)
@@ -55,8 +56,8 @@ def test_a_database_that_drops_all_connections_is_found_again(serve, postgresql_
         eventually(lambda: ballots_shown(boss) == 2)
 
 
-def test_while_somebody_else_writes_answers_wait_and_pages_do_not(serve, tmp_path):
-    running = serve(QUIZ, f"sqlite:///{tmp_path / 'busy.db'}")
+def test_while_somebody_else_writes_answers_wait_and_pages_do_not(serve_here, tmp_path):
+    running = serve_here(QUIZ, f"sqlite:///{tmp_path / 'busy.db'}")
     with Visitor(running).joined() as visitor, Visitor(running) as reader:
         fields = {"csrf": visitor.csrf("/question/1"), "tick": "0", "action": "answer"}
         with (
@@ -67,10 +68,10 @@ def test_while_somebody_else_writes_answers_wait_and_pages_do_not(serve, tmp_pat
             assert reader.get("/").status_code == 200
             sent = pool.submit(visitor.post, "/question/1", fields)
             with pytest.raises(TimeoutError):
-                sent.result(timeout=A_SECOND)
+                sent.result(timeout=A_MOMENT)
             assert reader.get("/").status_code == 200
             other.rollback()
-            assert sent.result().status_code == 303
+            assert sent.result(timeout=SOON).status_code == 303
         assert visitor.ballots()[0] == (0,)
 
 
@@ -87,13 +88,14 @@ def children_of(process: int) -> list[int]:
     return sorted(found)
 
 
-def test_the_estimation_survives_the_death_of_its_process(serve):
-    running = serve(QUIZ)
+def test_the_estimation_survives_the_death_of_its_process(serve_here):
+    others = multiprocessing.active_children()
+    running = serve_here(QUIZ, None, OFTEN)
     with Visitor(running).joined() as visitor, organiser(running) as boss:
         assert visitor.answer(1, [0]).status_code == 303
         eventually(lambda: ballots_shown(boss) == 1)
-        for child in children_of(running.process.pid):
-            os.kill(child, signal.SIGKILL)
+        (estimating,) = set(multiprocessing.active_children()) - set(others)
+        estimating.kill()
         assert visitor.answer(2, [1]).status_code == 303
         eventually(lambda: ballots_shown(boss) == 2)
         assert boss.get("/organiser/report").status_code == 200
@@ -110,29 +112,30 @@ def test_a_killed_server_leaves_no_process_behind(serve):
     eventually(lambda: not any(Path(f"/proc/{child}").exists() for child in left))
 
 
-def test_a_copy_taken_while_people_answer_is_whole(serve, tmp_path):
-    running = serve(QUIZ)
+def test_a_copy_taken_while_people_answer_is_whole(serve_here, tmp_path):
+    running = serve_here(QUIZ)
     quiz, copy, out = tmp_path / "quiz" / "quiz.toml", tmp_path / "copy.db", tmp_path / "copy.csv"
     enough, began = threading.Event(), threading.Barrier(5)
 
     def keep_answering(name):
         """Over and over, as often as one person may."""
         with Visitor(running).joined(name) as visitor:
-            began.wait()
-            for position in itertools.cycle(range(1, 5)):
+            for number, position in enumerate(itertools.cycle(range(1, 5))):
                 assert visitor.answer(position, [position % 3]).status_code == 303
+                if number == 0:
+                    began.wait(SOON)
                 if enough.wait(1 / Limits().answering.per_second):
                     return
 
     with ThreadPoolExecutor() as pool:
         people = [pool.submit(keep_answering, f"person {k}") for k in range(4)]
-        began.wait()
+        began.wait(SOON)
         try:
             collect("backup", quiz, "-o", copy)
         finally:
             enough.set()
         for each in people:
-            each.result()
+            each.result(SOON)
     collect("export", quiz, "--database", f"sqlite:///{copy}", "-o", out)
     rows = list(csv.DictReader(out.read_text().splitlines()))
     places = [(row["voter"], row["instance"]) for row in rows]
@@ -141,7 +144,5 @@ def test_a_copy_taken_while_people_answer_is_whole(serve, tmp_path):
 
 
 def collect(*arguments):
-    done = subprocess.run(
-        [sys.executable, "-m", "epivote", "collect", *map(str, arguments)], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+    done = CliRunner().invoke(app, ["collect", *map(str, arguments)])
+    assert done.exit_code == 0, done.stderr

@@ -3,11 +3,11 @@
 import re
 
 import pytest
-from in_process import app_of, at, joined, organiser, say, shown, store_of, token_in, until, visitor
 
 from epivote.web.questions import shuffled
 from epivote.web.security.limits import Limits, Rate
 from epivote.web.site import Settings
+from in_process import app_of, at, joined, organiser, say, shown, store_of, token_in, until, visitor
 from small_quiz import QUIZ
 
 TEXTS = QUIZ.replace('name = "yard"', 'name = "yard"\ntext = "What is in the yard?"')

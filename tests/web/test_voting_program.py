@@ -12,11 +12,13 @@ SCRIPT = Path(__file__).parent.parent.parent / "examples" / "vote_by_program.py"
 
 def run(*arguments, **variables):
     environment = {**os.environ, **variables}
-    return subprocess.run([sys.executable, SCRIPT, *arguments], capture_output=True, text=True, env=environment)
+    return subprocess.run(
+        [sys.executable, SCRIPT, *arguments], capture_output=True, text=True, env=environment, timeout=60
+    )
 
 
-def test_it_votes(serve):
-    served = serve()
+def test_it_votes(serve_here):
+    served = serve_here()
     told = run(served.address, served.key, "--name", "matcher")
     assert (told.stdout, told.stderr) == ("matcher voted on 3 of 4 instances of 'Which animals?'.\n", "")
     assert run(served.address, "--name", "matcher", EPIVOTE_KEY=served.key).returncode == 0, "again does no harm"

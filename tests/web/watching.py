@@ -44,7 +44,7 @@ def ticked(page) -> list[int]:
 
 def barriers(page) -> list[str]:
     """What keeps somebody from using a page, by axe: serious and critical findings, with the place."""
-    found = Axe().run(page).response["violations"]
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
     return [
         f"{each['id']}: {each['help']} at {node['target']} ({node['html'][:160]})"
         for each in found
