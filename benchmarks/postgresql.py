@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 VARIABLE = "EPIVOTE_POSTGRESQL"
+PATIENCE = 120  # seconds a program may take to start or stop the server
 MISSING = f"no PostgreSQL here: apt-get install postgresql, or set {VARIABLE} to the address of a server"
 
 
@@ -67,9 +68,8 @@ def started(programs: Path) -> Iterator[str]:
 
 def run(command: list[str], folder: Path) -> None:
     """Run a program in a folder its user may enter; what it says is shown only when it fails."""
-    done = subprocess.run(
-        command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    )
+    nothing = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+    done = subprocess.run(command, cwd=folder, **nothing, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
     if done.returncode:
         raise RuntimeError(f"{Path(command[-1]).name}: {done.stderr.strip()}")
 
@@ -88,7 +88,7 @@ def fresh_database(server: str, name: str) -> Iterator[str]:
     from psycopg.sql import SQL, Identifier
 
     def tell(statement: str) -> None:
-        with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
+        with psycopg.connect(f"{server}/postgres", autocommit=True, connect_timeout=PATIENCE) as connection:
             connection.execute(SQL(statement).format(Identifier(name)))
 
     tell("CREATE DATABASE {}")

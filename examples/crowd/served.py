@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+PATIENCE = 120  # seconds a server may take to start
 LINES = {"Participants:": "participants", "Organiser:": "organiser", "JSON key:": "key"}
 
 
 class NotServedError(RuntimeError):
-    """The command ended before it listened."""
+    """The command ended, or was ended because it took too long, before it listened."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Served:
     def kill(self) -> None:
         """End it as a power cut would: at once, without a word."""
         self.process.kill()
-        self.process.communicate()
+        self.process.communicate(timeout=PATIENCE)
 
     def stop(self, seconds: float = 10) -> int:
         """Ask it to stop, and insist after a while; its exit status."""
@@ -58,13 +60,18 @@ def start(quiz: Path, *options: str, log: Path) -> Served:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
     assert process.stdout is not None
     told: dict[str, str] = {}
-    for line in process.stdout:
-        found = next((name for name in LINES if line.startswith(name)), None)
-        if found is not None:
-            told[LINES[found]] = line.removeprefix(found).strip()
-        if len(told) == len(LINES):
-            return Served(process=process, **told)
-    process.communicate()
+    late = threading.Timer(PATIENCE, process.kill)
+    late.start()
+    try:
+        for line in process.stdout:
+            found = next((name for name in LINES if line.startswith(name)), None)
+            if found is not None:
+                told[LINES[found]] = line.removeprefix(found).strip()
+            if len(told) == len(LINES):
+                return Served(process=process, **told)
+        process.communicate(timeout=PATIENCE)
+    finally:
+        late.cancel()
     said = log.read_bytes()[before:].decode(errors="replace").strip()
     raise NotServedError(said or f"{' '.join(command)} ended with {process.returncode}")
 

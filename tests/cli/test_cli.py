@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from epivote import AMLE, Truths, __version__, read_ballots, simulate, write_ballots, write_truths
 from epivote.cli import app
+from patience import in_time, read_until
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 BIRDS, GOLD = EXAMPLES / "birds.csv", EXAMPLES / "birds-gold.csv"
@@ -221,11 +222,10 @@ def test_interrupting_a_long_run_keeps_the_best_so_far(tmp_path):
     )
     command = [sys.executable, "-c", code, "aggregate", str(path), "--size", "1..4"]
     command += ["--method", "amle", "--out", str(tmp_path / "out")]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
-    ) as process:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with in_time(subprocess.Popen(command, env=os.environ, **pipes)) as process:
         for _ in range(3):
-            process.stderr.readline()
+            read_until(process.stderr, "step")
         time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         output = process.stdout.read()

@@ -24,7 +24,7 @@ def run(*arguments):
 
 def shell(*arguments, **options):
     command = [sys.executable, "-m", "epivote", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, check=False, **options)
+    return subprocess.run(command, capture_output=True, check=False, timeout=120, **options)
 
 
 def test_inspect_says_what_is_there_and_how_it_was_understood():

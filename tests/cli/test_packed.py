@@ -102,7 +102,8 @@ def test_a_scheduler_is_used_by_its_address(packed, tmp_path):
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
         command = [sys.executable, "-m", "epivote", "aggregate", packed, "--size", "1..2", "--out", tmp_path / "far"]
-        done = subprocess.run([*command, "--scheduler", cluster.scheduler_address], capture_output=True, text=True)
+        command += ["--scheduler", cluster.scheduler_address]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     run("aggregate", packed, "--size", "1..2", "--out", tmp_path / "near")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from epivote import simulate, write_ballots
+from patience import in_time
 
 BIRDS = Path(__file__).parent.parent.parent / "examples" / "birds.csv"
 
@@ -19,19 +20,20 @@ def at_a_terminal(*arguments, columns=80):
     leader, follower = pty.openpty()
     command = [sys.executable, "-m", "epivote", *map(str, arguments)]
     environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm"}
-    process = subprocess.Popen(command, stdin=follower, stdout=follower, stderr=follower, env=environment)
-    os.close(follower)
+    pipes = {"stdin": follower, "stdout": follower, "stderr": follower}
     written = b""
-    while True:
-        try:
-            chunk = os.read(leader, 1 << 16)
-        except OSError:
-            break
-        if not chunk:
-            break
-        written += chunk
+    with in_time(subprocess.Popen(command, env=environment, **pipes)) as process:
+        os.close(follower)
+        while True:
+            try:
+                chunk = os.read(leader, 1 << 16)
+            except OSError:
+                break
+            if not chunk:
+                break
+            written += chunk
     os.close(leader)
-    assert process.wait(timeout=60) == 0
+    assert process.returncode == 0
     return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", written.decode())
 
 
@@ -51,7 +53,7 @@ def test_progress_shows_what_is_done_and_the_objective(crowd):
 
 def test_nothing_of_it_where_nobody_watches(crowd):
     command = [sys.executable, "-m", "epivote", "aggregate", str(crowd), "--size", "1..3"]
-    done = subprocess.run(command, capture_output=True, check=True)
+    done = subprocess.run(command, capture_output=True, check=True, timeout=120)
     assert done.stderr == b""
     assert b"Reading" not in done.stdout
     assert b"\x1b" not in done.stdout

@@ -238,7 +238,8 @@ def test_small_inputs_do_not_load_the_compiler_and_large_ones_do():
         "epivote.EM((1, 4), max_iterations=2).fit(large)\n"
         "print(json.dumps([before, 'numba' in sys.modules]))"
     )
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, check=True, text=True)
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    done = subprocess.run(command, capture_output=True, check=True, text=True, timeout=300)
     assert json.loads(done.stdout) == [False, True]
 
 

@@ -4,11 +4,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 from epivote import AMLE, EM, FileError, Majority, open_packed, reference_crowd, write_packed
+from patience import in_time, read_until
 
 CROWD = reference_crowd(900, 70, 9, 3, seed=8)
 GOLD = {name: CROWD.gold[name] for name in CROWD.ballots.instances[:9]}
@@ -104,9 +104,8 @@ def test_a_killed_process_is_continued_on_packed_ballots(tmp_path):
         f"packed = epivote.open_packed({str(packed.folder)!r})\n"
         f"epivote.EM((1, 3)).fit(packed, progress=slowly, checkpoint={str(kept)!r})\n"
     )
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as run:
-        while run.stdout.readline().strip() != b"7":
-            time.sleep(0.001)
+    with in_time(subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)) as run:
+        read_until(run.stdout, b"7\n")
         os.kill(run.pid, signal.SIGKILL)
     seen = []
     resumed = EM((1, 3)).fit(open_packed(packed.folder), checkpoint=kept, progress=lambda step, _: seen.append(step))

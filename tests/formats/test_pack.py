@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from hypothesis import given
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from epivote import AMLE, EpivoteError, open_packed, pack_files, read_export, reference_crowd, write_ballots
 from epivote.errors import BallotError, FileError
 from epivote.formats import pack
+from patience import in_time, read_until
 from strategies import elections
 
 CROWD = reference_crowd(300, 40, 7, 3, seed=6)
@@ -138,9 +138,9 @@ def test_a_pack_killed_in_the_middle_leaves_no_folder_that_could_be_taken_for_wh
         f"pack.pack_files([{str(tmp_path / 'b.csv')!r}], {str(tmp_path / 'packed')!r}, told=slowly)\n"
     )
     for how in (signal.SIGKILL, signal.SIGINT):
-        with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as run:
-            while b"Packing part 3" not in run.stdout.readline():
-                time.sleep(0.001)
+        command = [sys.executable, "-c", code]
+        with in_time(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)) as run:
+            read_until(run.stdout, b"Packing part 3")
             os.kill(run.pid, how)
         assert run.returncode != 0
         assert not (tmp_path / "packed").exists()

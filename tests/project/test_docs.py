@@ -36,8 +36,9 @@ def test_shell_sessions_run(page, tmp_path):
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     for command, shown in re.findall(r"^\$ (epivote .*)\n((?:(?!\$ ).*\n)*)", session, flags=re.MULTILINE):
+        environment = {**os.environ, "PATH": path}
         done = subprocess.run(
-            command, shell=True, cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "PATH": path}
+            command, shell=True, cwd=tmp_path, capture_output=True, text=True, env=environment, timeout=120
         )
         printed = [line.strip() for line in done.stdout.splitlines() if line.strip()]
         for expected in (line.strip() for line in shown.splitlines()):

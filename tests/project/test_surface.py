@@ -33,6 +33,12 @@ def test_version_is_the_projects():
     assert f"## {epivote.__version__}" in (ROOT / "CHANGELOG.md").read_text()
 
 
+def modules_after(code) -> list[str]:
+    """What is loaded in a new process that has run some code and prints it."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=120)
+    return json.loads(done.stdout)
+
+
 def test_import_and_a_small_fit_load_nothing_heavy():
     code = (
         "import sys, json, epivote\n"
@@ -40,7 +46,7 @@ def test_import_and_a_small_fit_load_nothing_heavy():
         "epivote.AMLE((1, 2)).fit(ballots).confidence_\n"
         "print(json.dumps(sorted(sys.modules)))"
     )
-    modules = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
+    modules = modules_after(code)
     heavy = {"polars", "narwhals", "scipy", "pandas", "typer", "rich", "numba", "sklearn", "matplotlib", "jinja2"}
     assert (heavy | WEB) & set(modules) == set()
 
@@ -54,7 +60,7 @@ def test_commands_that_serve_nothing_load_no_server(command):
         f"assert CliRunner().invoke(app, {command!r}).exit_code == 0\n"
         "print(json.dumps(sorted(sys.modules)))"
     )
-    modules = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
+    modules = modules_after(code)
     assert WEB & set(modules) == set()
 
 

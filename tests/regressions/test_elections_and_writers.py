@@ -204,7 +204,7 @@ def test_a_reader_that_stops_early_is_no_error(write):
     rows = "".join(f"v,q{z},a\n" for z in range(20_000))
     path = write("b.csv", HEADER + rows)
     command = f"{sys.executable} -m epivote aggregate {path} --size 1 --method majority --out - | head -1"
-    done = subprocess.run(command, shell=True, capture_output=True, text=True)
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=120)
     assert done.stdout == "instance,alternatives,confidence\n"
     assert "cannot write" not in done.stderr
     assert "Traceback" not in done.stderr

@@ -14,6 +14,7 @@ from examples.crowd.pages import Page, parse
 
 DEVICES = itertools.count(1)
 HTML = "text/html; charset=utf-8"
+PATIENCE = 300
 
 
 def address_of_a_device() -> str:
@@ -110,5 +111,8 @@ def sentence(answered) -> str:
 
 def apart(work, *arguments):
     """Do work in a thread of its own: a browser that is open keeps the event loop of this one."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(work, *arguments).result()
+    pool = ThreadPoolExecutor(1)
+    try:
+        return pool.submit(work, *arguments).result(PATIENCE)
+    finally:
+        pool.shutdown(wait=False)

@@ -13,7 +13,7 @@ AT_ONCE = 12
 def together(*calls):
     """Run calls at the same time; what each returned."""
     with ThreadPoolExecutor(len(calls)) as pool:
-        return [each.result() for each in [pool.submit(call) for call in calls]]
+        return [each.result(60) for each in [pool.submit(call) for call in calls]]
 
 
 def another_device(served, visitor):

@@ -1,6 +1,7 @@
 """`epivote collect ...`"""
 
 import builtins
+import itertools
 import socket
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from typer.testing import CliRunner
 
 from epivote.cli import app
 from epivote.web.store import Store, open_database
+from patience import in_time
 from small_quiz import QUIZ, write_quiz
 
 
@@ -133,14 +135,14 @@ def test_serving_says_where_and_stops_quietly(quiz):
     command = [sys.executable, "-m", "epivote", "collect", "serve", str(quiz), "--port", "0"]
     addresses = []
     for _ in range(2):
-        server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        lines = [server.stdout.readline() for _ in range(4)]
-        assert [line.split(":")[0] for line in lines[:3]] == ["Participants", "Organiser", "JSON key"]
-        participants = lines[0].split()[1]
-        with urllib.request.urlopen(f"{participants}health") as answer:
-            assert answer.read() == b"ok"
-        server.terminate()
-        told, errors = server.communicate(timeout=30)
+        with in_time(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)) as server:
+            lines = list(itertools.islice(server.stdout, 4))
+            assert [line.split(":")[0] for line in lines[:3]] == ["Participants", "Organiser", "JSON key"]
+            participants = lines[0].split()[1]
+            with urllib.request.urlopen(f"{participants}health", timeout=30) as answer:
+                assert answer.read() == b"ok"
+            server.terminate()
+            told, errors = server.communicate(timeout=30)
         assert (server.returncode, told, errors) == (0, "", "")
         addresses.append([line.split("secret=")[-1] for line in lines[1:3]])
     assert addresses[0] == addresses[1], "secrets stay the same"

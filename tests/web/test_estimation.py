@@ -247,4 +247,4 @@ def test_estimation_ends_when_it_is_cancelled(tmp_path):
                 await running
 
         with ThreadPoolExecutor(1) as thread:  # a browser of other tests may keep a loop running in this one
-            thread.submit(lambda: asyncio.run(run_a_little())).result()
+            thread.submit(lambda: asyncio.run(run_a_little())).result(60)
