@@ -16,8 +16,34 @@ from epivote.data import packing
 from epivote.engines import dask as dask_engine
 
 distributed = pytest.importorskip("distributed")
-CROWD = reference_crowd(4000, 100, 9, 3, seed=4)
+CROWD = reference_crowd(2000, 60, 9, 3, seed=4)
+PATIENCE = 300.0  # seconds for a whole test, far more than any takes
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the cluster's own threads and sockets
+
+
+@pytest.fixture(autouse=True)
+def deadline():
+    """Whatever a test waits for, a cluster that never answers included: it fails rather than waits for ever."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def give_up(*_):
+        raise TimeoutError(f"nothing came of it in {PATIENCE:.0f} seconds")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def wait_until(condition, seconds=60.0):
+    """Look again and again, but not for ever."""
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, f"it did not come true in {seconds:.0f} seconds"
+        time.sleep(0.01)
 
 
 @pytest.fixture(scope="module")
@@ -27,9 +53,31 @@ def folder(tmp_path_factory):
         return write_packed([CROWD.ballots], tmp_path_factory.mktemp("packs") / "crowd").folder
 
 
-@pytest.fixture
-def cluster():
+@pytest.fixture(scope="module")
+def expected():
+    """What is found in memory."""
+    return AMLE((1, 3)).fit(CROWD.ballots)
+
+
+@pytest.fixture(scope="module")
+def unharmed():
+    """A cluster for all tests that leave it as it was."""
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def user(unharmed):
+    """Its client; what it had made is released with it."""
+    with distributed.Client(unharmed) as client:
+        yield client
+
+
+@pytest.fixture
+def cluster(request):
+    """A cluster to do harm to, of one worker unless told otherwise."""
+    workers = getattr(request, "param", 1)
+    with distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster:
         yield cluster
 
 
@@ -39,8 +87,8 @@ def client(cluster):
         yield client
 
 
-def test_a_cluster_finds_what_memory_finds(folder, client):
-    packed = open_packed(folder, client=client)
+def test_a_cluster_finds_what_memory_finds(folder, user):
+    packed = open_packed(folder, client=user)
     for make in (lambda: AMLE((1, 3)), lambda: AMLE((1, 3), "uniform", n_starts=2), lambda: Majority((1, 3))):
         expected, found = make().fit(CROWD.ballots), make().fit(packed)
         assert found.parameters_ == expected.parameters_, "to the last bit"
@@ -51,27 +99,27 @@ def test_a_cluster_finds_what_memory_finds(folder, client):
     np.testing.assert_allclose(found.parameters_.hit_rates, expected.parameters_.hit_rates, rtol=1e-12)
 
 
-def test_tasks_do_not_pile_up_on_the_scheduler(folder, client):
+def test_tasks_do_not_pile_up_on_the_scheduler(folder, user):
     seen = []
 
     def count(_iteration, _value):
-        seen.append(client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
+        seen.append(user.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
 
-    AMLE((1, 3), max_iterations=12, tolerance=0).fit(open_packed(folder, client=client), progress=count)
-    assert set(seen) == {len(client.nthreads())}, "one actor per worker, and nothing else"
+    AMLE((1, 3), max_iterations=12, tolerance=0).fit(open_packed(folder, client=user), progress=count)
+    assert set(seen) == {len(user.nthreads())}, "one actor per worker, and nothing else"
 
 
 @pytest.mark.parametrize("noticed", [False, True], ids=["at once", "once it is known"])
-def test_a_worker_killed_in_the_middle_changes_nothing(folder, cluster, client, noticed):
-    expected = AMLE((1, 3)).fit(CROWD.ballots)
+@pytest.mark.parametrize("cluster", [2], indirect=True, ids=["two workers"])
+def test_a_worker_killed_in_the_middle_changes_nothing(folder, cluster, client, expected, noticed):
     killed = []
 
     def kill(iteration, _value):
         if iteration == 3:
             killed.append(next(iter(cluster.workers.values())).pid)
             os.kill(killed[0], signal.SIGKILL)
-            while noticed and all(each.status == "finished" for each in client.futures.values()):
-                time.sleep(0.01)
+            if noticed:
+                wait_until(lambda: any(each.status != "finished" for each in client.futures.values()))
 
     found = AMLE((1, 3)).fit(open_packed(folder, client=client), progress=kill)
     assert killed
@@ -135,13 +183,12 @@ def test_a_killed_scheduler_is_told_in_one_sentence(folder, tmp_path):
     scheduler = subprocess.Popen([*command, "scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", where])
     worker = subprocess.Popen([*command, "worker", "--scheduler-file", where, "--no-nanny", "--no-dashboard"])
     try:
-        while not where.exists():
-            time.sleep(0.1)
+        wait_until(where.exists)
 
         def kill(iteration, _value):
             if iteration == 2:
                 scheduler.kill()
-                scheduler.wait()
+                scheduler.wait(timeout=60)
 
         with distributed.Client(scheduler_file=str(where), timeout=10) as client:
             packed = open_packed(folder, client=client)
@@ -150,10 +197,10 @@ def test_a_killed_scheduler_is_told_in_one_sentence(folder, tmp_path):
     finally:
         for process in (worker, scheduler):
             process.kill()
-            process.wait()
+            process.wait(timeout=60)
 
 
-def test_a_client_made_later_is_not_mistaken_for_the_one_given(folder, client, monkeypatch):
+def test_a_client_made_later_is_not_mistaken_for_the_one_given(folder, user, expected, monkeypatch):
     placed, place = [], dask_engine._Part._place
     monkeypatch.setattr(dask_engine._Part, "_place", lambda part, **where: (placed.append(part), place(part, **where)))
     other = distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None)
@@ -163,14 +210,13 @@ def test_a_client_made_later_is_not_mistaken_for_the_one_given(folder, client, m
             other.close()
 
     with distributed.Client(other):
-        found = AMLE((1, 3)).fit(open_packed(folder, client=client), progress=leave)
-    assert found.parameters_ == AMLE((1, 3)).fit(CROWD.ballots).parameters_
-    assert len(placed) == len(client.nthreads()), "nothing was lost with the other"
+        found = AMLE((1, 3)).fit(open_packed(folder, client=user), progress=leave)
+    assert found.parameters_ == expected.parameters_
+    assert len(placed) == len(user.nthreads()), "nothing was lost with the other"
 
 
-def test_a_call_that_is_never_answered_is_made_again(folder, client):
+def test_a_call_that_is_never_answered_is_made_again(folder, client, expected):
     """As when a worker comes back at the same address without what it held."""
-    expected = AMLE((1, 3)).fit(CROWD.ballots)
 
     def forget(iteration, _value):
         if iteration == 2:
@@ -181,12 +227,11 @@ def test_a_call_that_is_never_answered_is_made_again(folder, client):
     assert found.parameters_ == expected.parameters_
 
 
-def test_workers_use_the_threads_they_were_given(folder):
-    expected = AMLE((1, 3)).fit(CROWD.ballots)
+def test_workers_use_the_threads_they_were_given(folder, expected):
     cluster = distributed.LocalCluster(n_workers=1, threads_per_worker=3, dashboard_address=None)
     with cluster, distributed.Client(cluster) as client:
         found = AMLE((1, 3)).fit(open_packed(folder, client=client))
-        assert client.submit(lambda: dask_engine._Engine([], 1, 1).local.threads).result() == 3
+        assert client.submit(lambda: dask_engine._Engine([], 1, 1).local.threads).result(timeout=60) == 3
     assert found.parameters_ == expected.parameters_
 
 
@@ -197,28 +242,25 @@ def test_a_cluster_without_workers_is_given_up_with_one_sentence(folder, cluster
     def desert(iteration, _value):
         if iteration == 2:
             cluster.scale(0)
-            while cluster.workers:
-                time.sleep(0.05)
+            wait_until(lambda: not cluster.workers)
 
     with pytest.raises(ClusterError, match="no workers for 1 seconds; start some"):
         AMLE((1, 3)).fit(open_packed(folder, client=client), progress=desert)
 
 
-def test_workers_that_come_back_are_waited_for(folder, cluster, client):
-    expected = AMLE((1, 3)).fit(CROWD.ballots)
+def test_workers_that_come_back_are_waited_for(folder, cluster, client, expected):
 
     def leave_and_return(iteration, _value):
         if iteration == 2:
             cluster.scale(0)
-            while cluster.workers:
-                time.sleep(0.05)
+            wait_until(lambda: not cluster.workers)
             threading.Timer(1.0, lambda: cluster.scale(1)).start()
 
     found = AMLE((1, 3)).fit(open_packed(folder, client=client), progress=leave_and_return)
     assert found.parameters_ == expected.parameters_
 
 
-def test_a_damaged_block_is_refused_by_the_workers_too(folder, client, tmp_path):
+def test_a_damaged_block_is_refused_by_the_workers_too(folder, user, tmp_path):
     import shutil
 
     copy = tmp_path / "copy"
@@ -226,20 +268,23 @@ def test_a_damaged_block_is_refused_by_the_workers_too(folder, client, tmp_path)
     path = copy / "block-00004.npz"
     path.write_bytes(path.read_bytes()[:-200])
     with pytest.raises(FileError, match=r"block-00004.npz is damaged"):
-        EM((1, 3)).fit(open_packed(copy, client=client))
+        EM((1, 3)).fit(open_packed(copy, client=user))
 
 
 def threads_used(short):
     """Whether an engine on a worker hands its first, second and third work to a thread."""
-    dask_engine.SHORT = short
+    patch = pytest.MonkeyPatch()
+    patch.setattr(dask_engine, "SHORT", short)
     engine, here = dask_engine._Engine([], 1, 1), threading.get_ident()
 
     async def three_times():
         return [await engine._worked(lambda _: threading.get_ident(), None) for _ in range(3)]
 
-    return [thread != here for thread in asyncio.run(three_times())]
+    found = asyncio.run(asyncio.wait_for(three_times(), 60))
+    patch.undo()
+    return [thread != here for thread in found]
 
 
-def test_only_work_that_was_short_last_time_keeps_the_worker_from_answering(client):
-    assert client.submit(threads_used, float("inf")).result() == [True, False, False]
-    assert client.submit(threads_used, 0.0).result() == [True, True, True]
+def test_only_work_that_was_short_last_time_keeps_the_worker_from_answering(user):
+    assert user.submit(threads_used, float("inf")).result(timeout=60) == [True, False, False]
+    assert user.submit(threads_used, 0.0).result(timeout=60) == [True, True, True]

@@ -112,10 +112,16 @@ def test_no_rows_no_decisions():
         assert decide(np.zeros((0, 3)), 1, 2, utility).shape == (0, 3)
 
 
-def test_equal_margins_are_decided_for_those_listed_first():
+def test_among_many_equals_those_listed_first_win():
+    """So many that a sort which does not keep their order shows."""
+    row = np.full(40, 0.1)
+    row[::7] = -0.4
+    first = np.flatnonzero(row > 0).tolist()
     for utility in GAINS:
-        found = decide(np.full((1, 6), 0.1), 2, 2, utility)
-        assert np.flatnonzero(found[0]).tolist() == [0, 1], utility
+        assert np.flatnonzero(decide(row[None, :], 3, 3, utility)[0]).tolist() == first[:3], utility
+    members, _ = top_sets(row[None, :], 3, 3, 2)
+    assert [np.flatnonzero(one).tolist() for one in members[0]] == [first[:3], [*first[:2], first[3]]]
+    assert best_sets(row, 3, 3, 1)[0][1] == tuple(first[:3])
 
 
 def test_margins_of_hundreds_leave_joint_chances_of_member_and_size_right():
