@@ -1,0 +1,406 @@
+"""Iterations one by one: when they stop, what they count, where they start, and which of several starts wins."""
+
+import itertools
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+import oracles
+from epivote import AMLE, EM, Ballots, CrowdWarning, InputError, Parameters, log_likelihood, simulate
+from epivote.estimate import amle as amle_module
+from epivote.estimate import em as em_module
+from epivote.estimate import task as task_module
+from small import rates_of, small_election
+
+CROWD = simulate(instances=25, voters=7, alternatives=4, bounds=(1, 2), spammers=0.3, coverage=0.7, seed=6)
+BALLOTS = CROWD.ballots
+HISTORY = {"v2": (3.5, 4, 1, 9), "v5": (0, 2, 5, 6), "nobody": (1, 1, 1, 1)}
+BOUNDS = (1, 2)
+
+
+@pytest.fixture
+def steps(monkeypatch):
+    """The parameters that every iteration of a fit led to; EM does not look whether a crowd is upside down."""
+    found = []
+    for module in (amle_module, em_module):
+        original = module.maximise
+
+        def noted(*given, original=original):
+            found.append(original(*given))
+            return found[-1]
+
+        monkeypatch.setattr(module, "maximise", noted)
+    monkeypatch.setattr(EM, "_seems_upside_down", lambda *_: False)
+    return found
+
+
+def changes(steps):
+    """How far every iteration but the first moved the rates and priors."""
+    return [later.distance(earlier) for earlier, later in itertools.pairwise(steps)]
+
+
+KINDS = [
+    pytest.param(lambda **options: AMLE(BOUNDS, **options), id="AMLE"),
+    pytest.param(lambda **options: EM(BOUNDS, shrinkage=0, **options), id="EM"),
+    pytest.param(lambda **options: EM(BOUNDS, shrinkage=1.0, **options), id="EM that shrinks"),
+]
+
+
+@pytest.mark.parametrize("make", KINDS[:2])
+def test_a_run_stops_at_the_first_change_within_the_tolerance(make, steps):
+    make(max_iterations=6, tolerance=0).fit(BALLOTS)
+    moved = changes(steps)
+    for change in moved[1:4]:
+        first = next(place for place, each in enumerate(moved) if each <= change)
+        at = make(tolerance=change).fit(BALLOTS)
+        assert (at.n_iter_, at.converged_, at.estimate_.status) == (first + 2, True, "converged")
+    least = min(moved)
+    assert make(tolerance=np.nextafter(least, 0)).fit(BALLOTS).n_iter_ > moved.index(least) + 2
+
+
+@pytest.mark.parametrize("make", KINDS)
+@pytest.mark.usefixtures("steps")
+def test_a_run_that_converges_in_its_last_iteration_has_converged(make):
+    full = make(tolerance=1e-3).fit(BALLOTS)
+    assert full.n_iter_ > 2
+    exactly = make(tolerance=1e-3, max_iterations=full.n_iter_).fit(BALLOTS)
+    assert (exactly.n_iter_, exactly.estimate_.status) == (full.n_iter_, "converged")
+    assert exactly.parameters_ == full.parameters_
+    short = make(tolerance=1e-3, max_iterations=full.n_iter_ - 1).fit(BALLOTS)
+    assert (short.n_iter_, short.estimate_.status) == (full.n_iter_ - 1, "iteration limit")
+
+
+@pytest.mark.parametrize("make", KINDS)
+def test_progress_is_told_every_iteration_and_its_objective(make):
+    seen = []
+    fitted = make(max_iterations=4).fit(BALLOTS, progress=lambda *told: seen.append(told))
+    assert [number for number, _ in seen] == [1, 2, 3, 4]
+    told = [value for _, value in seen]
+    assert tuple(told[4 - len(fitted.log_likelihoods_) :]) == fitted.log_likelihoods_
+    seen.clear()
+    make(max_iterations=2).fit(BALLOTS)
+    assert seen == []
+
+
+def test_an_estimated_shrinkage_settles_when_rates_hardly_move_and_after_ten_iterations_at_the_latest(steps):
+    settled = []
+    for seed in range(8):
+        good = {"hit_rates": 0.85, "false_alarm_rates": 0.1} if seed % 2 else {"spammers": 0.4, "coverage": 0.3}
+        ballots = simulate(instances=40, voters=5 + seed, alternatives=4, bounds=BOUNDS, seed=seed, **good).ballots
+        steps.clear()
+        fitted = EM(BOUNDS, tolerance=0, max_iterations=13).fit(ballots)
+        moved = [1.0, *changes(steps)]
+        settled.append(next(k for k, change in enumerate(moved) if change <= 1e-3 or k + 1 >= 10))
+        assert fitted.n_iter_ == len(steps)
+        assert len(fitted.log_likelihoods_) == len(steps) - settled[-1]
+    assert min(settled) < 5
+    assert 9 in settled
+
+
+# What one iteration counts
+
+
+def counts_by_hand(election, start, soft):
+    """Right and wrong alternatives ticked and seen under the start's rates: by voter, and occurrences by alternative."""
+    p, q, t = start
+    voters = {v: [0.0] * 4 for v in election.voters}
+    present = {a: [0.0, 0] for a in election.alternatives}
+    for z in election.instances:
+        menu, pair = election.menus[z], election.bounds[z]
+        cast = {v: election.ballots[v, z] for v in election.voters if (v, z) in election.ballots}
+        chances = oracles.posterior(z, election.ballots, menu, p, q, t, *pair)
+        if not soft:
+            chances = [(max(chances, key=lambda each: each[1])[0], 1.0)]
+        for a in menu:
+            inside = math.fsum(chance for names, chance in chances if a in names)
+            present[a][0] += inside
+            present[a][1] += 1
+            for v, ticks in cast.items():
+                for place, value in enumerate((inside * (a in ticks), inside, (1 - inside) * (a in ticks), 1 - inside)):
+                    voters[v][place] += value
+    return voters, present
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("kind", ["AMLE", "EM"])
+def test_one_iteration_adds_history_and_shrinkage_to_what_it_counts(kind, seed):
+    election = small_election(seed, voters=4, instances=6)
+    ballots = election.as_ballots()
+    history = {"v1": (3.5, 4, 1, 9), "v3": (0, 2, 5, 6), "nobody": (1, 1, 1, 1)}
+    floor, strength = 0.01, 1.5 if kind == "EM" else 0.0
+    priors = {a: election.t[a] for a in election.alternatives}
+    if kind == "EM":
+        p, q = dict.fromkeys(election.voters, 0.7), dict.fromkeys(election.voters, 0.2)
+        rule = EM(election.size_bounds, priors=priors, shrinkage=strength, max_iterations=1, floor=floor)
+    else:
+        p, q = election.p, election.q
+        start = Parameters(
+            np.array([p[v] for v in ballots.voters]),
+            np.array([q[v] for v in ballots.voters]),
+            np.full(ballots.n_alternatives, 0.5),
+        )
+        rule = AMLE(election.size_bounds, start, priors=priors, max_iterations=1, floor=floor)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CrowdWarning)
+        fitted = rule.fit(ballots, history=history)
+    voters, _ = counts_by_hand(election, (p, q, priors), soft=kind == "EM")
+    hit_rates, false_alarm_rates, kept = rates_of(fitted)
+    assert kept == pytest.approx(priors)
+    value = 0.0
+    for found, place, before in ((hit_rates, 0, p), (false_alarm_rates, 2, q)):
+        totals = [sum(record[k] for record in voters.values()) for k in (place, place + 1)]
+        mean = min(max(totals[0] / totals[1], 1e-3), 1 - 1e-3)
+        for v in election.voters:
+            known = history.get(v, (0, 0, 0, 0))
+            yes = known[place] + strength * mean
+            no = known[place + 1] - known[place] + strength * (1 - mean)
+            ticked, seen = voters[v][place] + yes, voters[v][place + 1] + yes + no
+            expected = min(max(ticked / seen, floor), 1 - floor) if seen > 1e-12 else before[v]
+            assert found[v] == pytest.approx(expected, abs=1e-9)
+            rate = before[v] if kind == "EM" else found[v]
+            value += yes * math.log(rate) + no * math.log(1 - rate)
+    if kind == "EM":
+        for z in election.instances:
+            scored = oracles.all_log_likelihoods(
+                z, election.ballots, election.menus[z], p, q, priors, *election.bounds[z]
+            )
+            value += math.log(math.fsum(math.exp(each) for _, each in scored))
+    else:
+        value += log_likelihood(ballots, fitted.truth_, fitted.parameters_, election.size_bounds)
+    assert fitted.log_likelihoods_ == pytest.approx([value], abs=1e-8)
+    assert {v: list(record) for v, record in fitted.voter_history_.items()} == {
+        v: pytest.approx(record, abs=1e-9) for v, record in voters.items()
+    }
+
+
+@pytest.mark.parametrize("kind", [AMLE, EM])
+def test_histories_must_make_sense_and_may_touch_their_limits(kind):
+    ballots = Ballots.from_mapping({("v", "x"): {"a"}, ("w", "x"): {"b"}, ("v", "y"): {"b"}})
+
+    def fit(record, voter="v"):
+        return kind(1, max_iterations=1).fit(ballots, history={voter: record})
+
+    for record in ((3, 3, 0, 0), (0, 0, 2, 2), (3 * (1 + 1e-10), 3, 2 * (1 + 1e-10), 2), (0, 5, 0, 5)):
+        assert fit(record).converged_ in (True, False)
+        fit(record, "stranger")
+    for record in (
+        *((3.1, 3, 0, 0), (0, 3, 2.1, 2), (-0.1, 3, 0, 0), (0, 3, -0.1, 2), (1, np.inf, 0, 0), (0, 0, 0, np.inf)),
+        *((3.0001, 3, 0, 0), (0, 0, 2.0001, 2)),
+    ):
+        with pytest.raises(InputError, match="makes no sense; give hits, winners seen, false alarms, losers seen"):
+            fit(record)
+        with pytest.raises(InputError, match="makes no sense"):
+            fit(record, "stranger")
+    for record in ((1, 2, 3), (1, 2, 3, 4, 5), (1, "2", 3, 4)):
+        with pytest.raises(InputError, match="give four numbers, as in Record"):
+            fit(record)
+
+
+# Starts
+
+
+def test_of_several_starts_the_most_likely_end_is_kept_wherever_it_comes():
+    ends, places = [], set()
+    for seed in range(5):
+        ballots = simulate(instances=8, voters=4, alternatives=4, bounds=(1, 3), spammers=0.5, seed=seed).ballots
+        rng = np.random.default_rng(seed)
+        singles = [AMLE((1, 3), "random", seed=rng).fit(ballots) for _ in range(4)]
+        values = [single.log_likelihoods_[-1] for single in singles]
+        many = AMLE((1, 3), "random", n_starts=4, seed=seed).fit(ballots)
+        best = values.index(max(values))
+        assert many.log_likelihoods_ == singles[best].log_likelihoods_
+        assert many.parameters_ == singles[best].parameters_
+        assert many.truth_ == singles[best].truth_
+        places.add(best)
+        ends.append(len({round(value, 6) for value in values}))
+    assert len(places) > 1
+    assert max(ends) > 1
+    usual = AMLE((1, 3), n_starts=3, seed=5).fit(ballots)
+    rng = np.random.default_rng(5)
+    others = [AMLE((1, 3)), AMLE((1, 3), "random", seed=rng), AMLE((1, 3), "random", seed=rng)]
+    assert usual.log_likelihoods_[-1] == max(each.fit(ballots).log_likelihoods_[-1] for each in others)
+
+
+def test_random_starts_follow_their_seed():
+    def first(seed, n_starts=1):
+        return AMLE(BOUNDS, "random", n_starts=n_starts, seed=seed, max_iterations=1).fit(BALLOTS).parameters_
+
+    assert first(3) == first(3) == first(np.random.default_rng(3))
+    assert first(3) != first(4)
+    assert AMLE(BOUNDS, "random", max_iterations=1).fit(BALLOTS).parameters_ == first(0)
+
+
+def test_of_equally_likely_ends_the_first_is_kept(monkeypatch):
+    kept = []
+    original = AMLE._alternate
+    monkeypatch.setattr(
+        AMLE, "_alternate", lambda self, *rest, **run: kept.append(original(self, *rest, **run)) or kept[-1]
+    )
+    fitted = AMLE(BOUNDS, Parameters(np.full(7, 0.8), np.full(7, 0.2), np.full(4, 0.4)), n_starts=2)
+    monkeypatch.setattr(amle_module.starts, "random", lambda ballots, _: (np.full(7, 0.8), np.full(7, 0.2)))
+    fitted.set_params(priors=0.4).fit(BALLOTS)
+    assert len(kept) == 2
+    assert fitted.estimate_ is kept[0]
+
+
+@pytest.mark.parametrize("start", ["anna_karenina", "uniform", "random"])
+def test_starts_keep_to_the_floor_and_to_given_priors(start):
+    rule = AMLE(BOUNDS, start, floor=0.45, priors=[0.2, 0.3, 0.4, 0.5])
+    (found,) = rule._starts(BALLOTS, None, None)
+    assert found.priors.tolist() == [0.2, 0.3, 0.4, 0.5]
+    for rates in (found.hit_rates, found.false_alarm_rates):
+        assert rates.min() >= 0.45
+        assert rates.max() <= 0.55
+    (plain,) = AMLE(BOUNDS, start)._starts(BALLOTS, None, None)
+    assert plain.priors.tolist() == [0.5] * 4
+    if start == "uniform":
+        assert set(plain.hit_rates) == {0.51}
+        assert set(plain.false_alarm_rates) == {0.49}
+
+
+def test_a_soft_start_knows_gold_history_priors_and_floor():
+    gold = {name: CROWD.gold[name] for name in BALLOTS.instances[:5]}
+    options = {"priors": [0.2, 0.3, 0.4, 0.5], "floor": 0.05}
+    soft = EM(BOUNDS, **options).fit(BALLOTS, gold, HISTORY).parameters_
+    (found,) = AMLE(BOUNDS, "soft", **options)._starts(BALLOTS, gold, HISTORY)
+    assert found == soft
+
+
+def test_given_rates_start_with_given_priors_and_must_fit_the_ballots():
+    start = Parameters(np.full(7, 0.8), np.full(7, 0.2), np.full(4, 0.3))
+    (plain,) = AMLE(BOUNDS, start)._starts(BALLOTS, None, None)
+    assert plain == start
+    (kept,) = AMLE(BOUNDS, start, priors=0.6)._starts(BALLOTS, None, None)
+    assert kept == Parameters(start.hit_rates, start.false_alarm_rates, np.full(4, 0.6))
+    for wrong in (
+        Parameters(np.full(6, 0.8), np.full(6, 0.2), np.full(4, 0.3)),
+        Parameters(np.full(7, 0.8), np.full(7, 0.2), np.full(3, 0.3)),
+    ):
+        with pytest.raises(InputError, match="the ballots have 7 and 4"):
+            AMLE(BOUNDS, wrong).fit(BALLOTS)
+
+
+# Crowds turned upside down
+
+
+def contrary(instances, seed=3):
+    return simulate(
+        instances=instances,
+        voters=5,
+        alternatives=4,
+        bounds=1,
+        hit_rates=0.1,
+        false_alarm_rates=0.75,
+        priors=0.25,
+        seed=seed,
+    ).ballots
+
+
+def is_turned(rule, ballots):
+    """Whether the voters' ticks were taken to speak against what they tick, on average."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CrowdWarning)
+        return rule.fit(ballots).parameters_.weights.mean() < 0
+
+
+def amle_gain(ballots):
+    """How much more likely the end is that starts from voters who tick wrong answers."""
+    mirrored = Parameters(
+        np.full(ballots.n_voters, 0.2), np.full(ballots.n_voters, 0.7), np.full(ballots.n_alternatives, 0.5)
+    )
+    upright = next(AMLE(1)._starts(ballots, None, None))
+    ends = [AMLE(1, start).fit(ballots).log_likelihoods_[-1] for start in (mirrored, upright)]
+    return ends[0] - ends[1]
+
+
+def test_amle_turns_a_crowd_only_if_that_is_more_likely_by_twenty():
+    gains = {instances: amle_gain(contrary(instances)) for instances in (5, 6, 8, 9, 10)}
+    turned = {instances: is_turned(AMLE(1), contrary(instances)) for instances in gains}
+    assert turned == {instances: gain > 20 for instances, gain in gains.items()}
+    assert any(10 < gain < 20 for gain in gains.values())
+    assert any(20 < gain < 40 for gain in gains.values())
+
+
+def em_gain(ballots):
+    rule = EM(1)
+    task = em_module.Task(ballots, em_module.SizeBounds.of(1), None)
+    quick = EM(1, shrinkage=1.0, tolerance=1e-2, max_iterations=10)
+    known = em_module.PseudoCounts.none(ballots.n_voters)
+    ends = [
+        rule._explains(
+            task, quick._iterate(task, rule._start(ballots, mirrored=turned), "individual", known).parameters
+        )
+        for turned in (True, False)
+    ]
+    return ends[0] - ends[1]
+
+
+def test_em_turns_a_crowd_only_if_that_explains_the_ballots_better_by_twenty():
+    gains = {instances: em_gain(contrary(instances)) for instances in (5, 6, 8, 9, 10)}
+    known = em_module.PseudoCounts.none(5)
+    turned = {instances: EM(1)._seems_upside_down(contrary(instances), None, known) for instances in gains}
+    assert turned == {instances: gain > 20 for instances, gain in gains.items()}
+    assert any(10 < gain < 20 for gain in gains.values())
+    assert any(20 < gain < 40 for gain in gains.values())
+
+
+@pytest.mark.parametrize("kind", [AMLE, EM])
+def test_of_many_instances_a_sample_tells_which_way_up_the_crowd_is(kind, monkeypatch):
+    monkeypatch.setattr(task_module, "SAMPLE", 20)
+    sizes = []
+    original = task_module.sampled
+
+    def noted(ballots, gold):
+        found = original(ballots, gold)
+        sizes.append(found[0].n_instances)
+        return found
+
+    module = amle_module if kind is AMLE else em_module
+    monkeypatch.setattr(module, "sampled", noted)
+    upright = simulate(
+        instances=120, voters=5, alternatives=4, bounds=1, hit_rates=0.7, false_alarm_rates=0.55, priors=0.25, seed=3
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", CrowdWarning)
+        assert kind(1).fit(upright.ballots).parameters_.weights.mean() > 0
+    with pytest.warns(CrowdWarning, match="upside down"):
+        assert kind(1).fit(contrary(120)).parameters_.weights.mean() < 0
+    assert len(sizes) == 2
+    assert all(5 < size < 60 for size in sizes)
+
+
+def test_a_sample_holds_gold_and_its_sets():
+    ballots = contrary(50)
+    gold = {name: {"a1"} for name in (*ballots.instances[::2], "elsewhere")}
+    sample, known = task_module.sampled(ballots, gold)
+    assert sample is ballots
+    assert known == {name: {"a1"} for name in ballots.instances[::2]}
+    assert task_module.sampled(ballots, None)[1] is None
+    assert task_module.sampled(ballots, {"elsewhere": {"a1"}})[1] is None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(task_module, "SAMPLE", 5)
+        sample, known = task_module.sampled(ballots, gold)
+        assert list(known) == list(gold)[:5]
+        assert set(known) <= set(sample.instances)
+        assert set(sample.instances) == {*ballots.thinned(10).instances, *known}
+    for count, step in ((1999, 1), (2000, 2), (3000, 3)):
+        asked = []
+
+        class Many:
+            n_instances, instance_index = count, {}
+
+            def thinned(self, step, also, asked=asked):
+                asked.append((step, also))
+                return self
+
+        task_module.sampled(Many(), {f"g{k}": {"a"} for k in range(1001)})
+        assert asked == [(step, [f"g{k}" for k in range(1000)])]
+
+
+def test_given_rates_are_never_turned():
+    ballots = contrary(10)
+    start = next(AMLE(1)._starts(ballots, None, None))
+    assert is_turned(AMLE(1), ballots)
+    assert not is_turned(AMLE(1, start), ballots)
