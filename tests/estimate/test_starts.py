@@ -162,3 +162,105 @@ def test_voters_who_meet_on_very_many_ticks_are_counted_in_full(instances):
     total, met = starts._met_compiled(ballots)
     np.testing.assert_allclose(total.sum(axis=0), [1 - 40 / 64, 1 - 40 / 64, 2 - 80 / 64])
     np.testing.assert_array_equal(met.sum(axis=0), [2, 2, 2])
+
+
+def test_random_starts_are_drawn_voter_by_voter_first_hit_rates_then_false_alarm_rates():
+    ballots = simulate(instances=2, voters=9, alternatives=3, bounds=1, seed=0).ballots
+    p, q = starts.random(ballots, np.random.default_rng(5))
+    drawn = np.random.default_rng(5).random(18)
+    np.testing.assert_allclose(p, 0.5 + drawn[:9] * (0.5 - 1e-4), rtol=1e-12)
+    np.testing.assert_allclose(q, 1e-4 + drawn[9:] * (0.5 - 1e-4), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("most_ballots", "n_pairs", "n_ballots", "n_voters", "step"),
+    [
+        (50, 1_000_000, 10**9, 3, 1),
+        (50, 1_000_001, 10**9, 3, 2),
+        (50, 2_000_000, 10**9, 3, 2),
+        (50, 2_000_001, 10**9, 3, 3),
+        (50, 2_000_000, 10**9, 20_000, 1),
+        (50, 2_000_001, 10**9, 20_000, 2),
+        (51, 10**9, 20_000_000, 3, 1),
+        (51, 10**9, 20_000_001, 3, 2),
+        (51, 10**9, 40_000_001, 3, 3),
+    ],
+)
+def test_a_part_is_taken_of_a_million_pairs_or_of_twenty_million_ballots(
+    most_ballots, n_pairs, n_ballots, n_voters, step
+):
+    small = simulate(instances=4, voters=3, alternatives=3, bounds=1, seed=0).ballots
+    asked = []
+
+    class Many:
+        def thinned(self, step):
+            asked.append(step)
+            return small
+
+    for name, value in (
+        *(("most_ballots", most_ballots), ("n_pairs", n_pairs), ("n_ballots", n_ballots), ("n_voters", n_voters)),
+    ):
+        setattr(Many, name, value)
+    starts.anna_karenina(Many())
+    assert asked == [step]
+
+
+@pytest.mark.parametrize("width", [63, 64, 65, 66])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_pairs_of_voters_on_wide_menus_are_as_far_apart_as_brute_force_says(width, compiled, monkeypatch):
+    rng = np.random.default_rng(width)
+    names = [f"a{j:02}" for j in range(width)]
+    cast = {
+        (f"v{v}", f"z{z}"): {name for name in names if rng.random() < 0.3} | {names[-1]}
+        for z in range(6)
+        for v in rng.choice(5, 3, replace=False)
+    }
+    ballots = Ballots.from_mapping(cast, alternatives=names)
+    monkeypatch.setattr(starts, "DENSE_CELLS", 0)
+    monkeypatch.setattr(starts, "worth_compiling", lambda _: compiled)
+    found = dict(zip(ballots.voters, starts.total_distances(ballots), strict=True))
+    for one in ballots.voters:
+        pairs = [oracles.jaccard_distance(one, other, cast) for other in ballots.voters if other != one]
+        known = [distance for distance in pairs if distance is not None]
+        assert found[one] == pytest.approx(sum(known) / len(known) * (ballots.n_voters - 1), abs=1e-12)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(
+    ("cast", "expected"),
+    [
+        ({("v", "x"): {"a"}, ("w", "y"): {"a"}}, [1, 1]),
+        ({("v", "x"): {"a"}, ("w", "x"): {"a", "b"}, ("u", "y"): {"a"}}, [1, 1, 1]),
+        ({("v", "x"): set(), ("w", "x"): set()}, [0, 0]),
+        ({("v", "x"): {"a"}, ("w", "x"): {"b"}, ("v", "y"): {"a"}, ("w", "y"): {"a"}}, [2 / 3, 2 / 3]),
+    ],
+)
+def test_pairs_that_never_meet_or_never_tick_have_a_distance(cast, expected, compiled, monkeypatch):
+    ballots = Ballots.from_mapping(cast, alternatives=["a", "b"])
+    dense = starts.total_distances(ballots)
+    np.testing.assert_allclose(dense, expected)
+    monkeypatch.setattr(starts, "DENSE_CELLS", 0)
+    monkeypatch.setattr(starts, "worth_compiling", lambda _: compiled)
+    np.testing.assert_allclose(starts.total_distances(ballots), dense, rtol=1e-12)
+
+
+@pytest.mark.parametrize("voters", [1, 2, 3, 9])
+def test_blocks_of_any_number_of_voters_give_the_same_distances(voters, monkeypatch):
+    ballots = simulate(instances=12, voters=9, alternatives=4, bounds=(1, 3), coverage=0.5, seed=1).ballots
+    whole = starts.total_distances(ballots)
+    monkeypatch.setattr(starts, "NUMBERS_PER_BLOCK", voters * 9)
+    np.testing.assert_allclose(starts.total_distances(ballots), whole, rtol=1e-12)
+
+
+@pytest.mark.parametrize("spread", [0.0, 1e-13, 1e-9])
+def test_weights_differ_as_soon_as_distances_do_beyond_rounding(spread):
+    weights = starts.anna_karenina_weights(np.array([1.0, 1.0, 1.0 + spread]))
+    if spread < 1e-12:
+        assert set(weights) == {0.5}
+    else:
+        assert weights == pytest.approx([0.75, 0.75, 0.25])
+
+
+def test_weights_run_evenly_with_closeness():
+    weights = starts.anna_karenina_weights(np.array([1.0, 2.0, 4.0]))
+    assert weights == pytest.approx([0.75, 0.25 + 0.5 / 3, 0.25])
