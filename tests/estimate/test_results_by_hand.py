@@ -2,34 +2,25 @@
 
 import itertools
 import math
-import warnings
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 
 import oracles
 from epivote import (
     AMLE,
-    EM,
     Approval,
     Ballots,
-    CrowdWarning,
     InputError,
     Majority,
     MaximumLikelihood,
     Modal,
     Parameters,
     RateError,
-    load_model,
     log_likelihood,
     marginal_log_likelihood,
-    save_model,
-    simulate,
     suggest_method,
 )
-from epivote.estimate.maximise import prior_kind
 from small import posterior_of, rates_of, small_election, with_known_rates
 
 QUIZ = Ballots.from_mapping(
@@ -285,130 +276,3 @@ def test_the_method_depends_on_instances_and_on_the_share_answered(instances, vo
     assert (ballots.n_voters, ballots.n_instances) == (voters, instances)
     chosen, said = suggest_method(ballots)
     assert (chosen, said.startswith(why)) == (method, True)
-
-
-# Settings
-
-
-@pytest.mark.parametrize("kind", [AMLE, EM])
-def test_settings_are_accepted_up_to_their_limits_and_refused_beyond(kind):
-    for options in (
-        *({"floor": 1e-12}, {"floor": 0.499}, {"tolerance": 0}, {"tolerance": 0.999}, {"tolerance": 0.0}),
-        *({"max_iterations": 1}, {"max_iterations": np.int64(2)}),
-    ):
-        kind(1, **{"max_iterations": 2, **options}).fit(QUIZ)
-    for options, said in (
-        *(({"floor": value}, "must lie between 1e-12 and 0.5") for value in (0.5, 9e-13, 0, -1, "a", None)),
-        *(({"tolerance": value}, "must be at least 0 and less than 1") for value in (1, 1.0, -1e-9, "a", None)),
-        *(({"max_iterations": value}, "must be a whole number of at least 1") for value in (0, -1, 1.5, "2", None)),
-    ):
-        with pytest.raises(InputError, match=said):
-            kind(1, **options).fit(QUIZ)
-
-
-def test_shrinkage_and_starts_are_accepted_up_to_their_limits():
-    for value in (0, 0.0, 0.5, 1e6, "auto"):
-        EM(1, shrinkage=value, max_iterations=1).fit(QUIZ)
-    for value in (-0.1, np.inf, np.nan, "none", None):
-        with pytest.raises(InputError, match="must be 'auto' or a number of at least 0"):
-            EM(1, shrinkage=value).fit(QUIZ)
-        with pytest.raises(InputError, match="must be 'auto' or a number of at least 0"):
-            EM(1, shrinkage=value).partial_fit(QUIZ)
-    for value in (0, 1.5, "1"):
-        with pytest.raises(InputError, match="n_starts=.* must be a whole number of at least 1"):
-            AMLE(1, n_starts=value).fit(QUIZ)
-    with pytest.raises(InputError, match="prior_update='published' has no formula for a shared prior"):
-        AMLE(1, prior_update="published", priors="shared").fit(QUIZ)
-
-
-def test_what_priors_mean_depends_on_menus_and_on_the_number_of_instances():
-    menus = Ballots.from_mapping(
-        dict(QUIZ.items()), alternatives=["a", "b", "c"], menu={"x": ["a", "b"], "y": ["b", "c"]}
-    )
-    one = QUIZ.select(instances=["x"])
-    assert [prior_kind(said, QUIZ) for said in ("auto", "individual", "shared", 0.3)] == [
-        *("individual", "individual", "shared", "fixed")
-    ]
-    assert [prior_kind(said, menus) for said in ("auto", "individual", "shared", [0.3] * 3)] == [
-        *("shared", "individual", "shared", "fixed")
-    ]
-    assert [prior_kind(said, one) for said in ("auto", 0.3)] == ["fixed", "fixed"]
-    for said in ("individual", "shared"):
-        with pytest.raises(InputError, match="one instance cannot teach priors"):
-            prior_kind(said, one)
-
-
-@pytest.mark.parametrize("floor", [0.2, 0.05])
-def test_all_rates_stay_within_the_floor(floor):
-    ballots = Ballots.from_mapping({(v, z): {"a"} for v in "uvw" for z in "xyz"}, alternatives=["a", "b", "c"])
-    for rule in (AMLE(1, floor=floor), EM(1, floor=floor, shrinkage=0)):
-        for found in rates_of(rule.fit(ballots))[:2]:
-            assert min(found.values()) == pytest.approx(floor) or min(found.values()) > floor
-            assert max(found.values()) == pytest.approx(1 - floor) or max(found.values()) < 1 - floor
-        assert rates_of(rule)[0]["u"] == pytest.approx(1 - floor)
-
-
-# From one call to the next
-
-
-def test_a_fit_forgets_the_checkpoint_and_the_kind_of_table_of_the_one_before(tmp_path):
-    rule = EM(1, max_iterations=2)
-    table = pd.DataFrame({"voter": ["v", "w", "v"], "instance": ["x", "x", "y"], "alternatives": ["a", "a|b", "b"]})
-    rule.fit(table, checkpoint=tmp_path / "kept")
-    assert isinstance(rule.voters_, pd.DataFrame)
-    before = (tmp_path / "kept").read_bytes()
-    rule.fit(QUIZ)
-    assert isinstance(rule.voters_, pl.DataFrame)
-    assert (tmp_path / "kept").read_bytes() == before
-
-
-def test_fit_predict_takes_gold_and_history():
-    crowd = simulate(instances=12, voters=4, alternatives=4, bounds=1, spammers=0.5, seed=1)
-    gold = {"i1": {"a1"}, "i2": {"a1"}}
-    history = {"v1": (1, 30, 28, 30)}
-    for rule in (EM(1), AMLE(1)):
-        expected = rule.fit(crowd.ballots, gold, history).truth_
-        assert expected["i1"] == expected["i2"] == {"a1"}
-        assert rule.fit_predict(crowd.ballots, gold, history) == expected
-        assert rule.fit_predict(crowd.ballots, history=history) == rule.fit(crowd.ballots, None, history).truth_
-
-
-def test_a_crowd_upside_down_is_said_where_fit_was_called():
-    ballots = simulate(instances=60, voters=6, alternatives=4, bounds=1, hit_rates=0.1, false_alarm_rates=0.7).ballots
-    for call in (EM(1).fit, AMLE(1).fit, EM(1).partial_fit):
-        with warnings.catch_warnings(record=True) as seen:
-            warnings.simplefilter("always")
-            call(ballots)
-        assert [(each.category, each.filename) for each in seen] == [(CrowdWarning, __file__)]
-
-
-def test_strangers_get_the_mean_of_the_voters_and_alternatives_known():
-    start = [0.9, 0.7, 0.6], [0.3, 0.2, 0.1], [0.2, 0.4, 0.5, 0.8]
-    ballots = simulate(instances=5, voters=3, alternatives=4, bounds=1, seed=1).ballots
-    fitted = MaximumLikelihood(*start, 1).fit(ballots)
-    new = Ballots.from_mapping({("v3", "q"): {"a2"}, ("new", "q"): {"other"}}, alternatives=["other", "a2", "a1"])
-    found = fitted.model_.parameters_for(new)
-    rates = (
-        dict(zip(new.voters, found.hit_rates, strict=True)),
-        dict(zip(new.voters, found.false_alarm_rates, strict=True)),
-    )
-    assert rates[0] == pytest.approx({"v3": 0.6, "new": 2.2 / 3})
-    assert rates[1] == pytest.approx({"v3": 0.1, "new": 0.2})
-    assert found.priors == pytest.approx([1.9 / 4, 0.4, 0.2])
-
-
-@pytest.mark.parametrize(
-    "priors",
-    [0.3, np.float64(0.3), [0.1, 0.2, 0.3], np.array([0.1, 0.2, 0.3]), {"a": 0.1, "b": 0.2, "c": 0.3}, "shared"],
-)
-def test_settings_of_every_kind_come_back_from_a_file(priors, tmp_path):
-    for rule in (EM((1, None), priors=priors), AMLE("1..2", priors=priors, seed=None), AMLE(2, priors=priors)):
-        save_model(rule.fit(QUIZ), tmp_path / "model.json")
-        again = load_model(tmp_path / "model.json")
-        assert type(again) is type(rule)
-        for name, value in rule.get_params().items():
-            np.testing.assert_equal(
-                again.get_params()[name], value if name != "priors" else getattr(priors, "tolist", lambda: priors)()
-            )
-        assert again.predict(QUIZ) == rule.predict(QUIZ)
-        assert again.fit(QUIZ).parameters_ == rule.parameters_
