@@ -110,8 +110,6 @@ def assemble(
     """
     if duplicates not in ("error", "first", "last"):
         raise BallotError(f"duplicates={duplicates!r} is not one of 'error', 'first', 'last'")
-    if len(ballot_voter) == 0:
-        raise BallotError("there are no ballots at all; check that the file or selection is the one you meant")
     key = ballot_instance.astype(np.int64) * len(voters) + ballot_voter
     order = _stable_order(key)
     repeats = np.flatnonzero(key[order][1:] == key[order][:-1])

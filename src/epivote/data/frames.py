@@ -102,7 +102,7 @@ class Table:
             if name in self.columns:
                 return name
         wanted = str(given) if given is not None else usual[0]
-        others = f" (nor {', '.join(usual[1:])})" if given is None and len(usual) > 1 else ""
+        others = f" (nor {', '.join(usual[1:])})" if given is None else ""
         raise ColumnError(
             f"there is no column {wanted!r}{others}{suggestion(wanted, self.columns)}; the columns are "
             f"{listing(self.columns)}; name the {what} column"
@@ -260,9 +260,7 @@ def _as_text(column: pl.Series) -> pl.Series:
 
 
 def _text_expression(expression: pl.Expr, kind: pl.DataType | Any) -> pl.Expr:
-    if kind == pl.Null:
-        return expression.cast(pl.String)
-    if isinstance(kind, pl.DataType) and kind.is_float():
+    if kind.is_float():
         whole = expression.cast(pl.Int64, strict=False)
         return pl.when(whole == expression).then(whole.cast(pl.String)).otherwise(expression.cast(pl.String))
     return expression.cast(pl.String)

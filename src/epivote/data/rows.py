@@ -45,7 +45,7 @@ class Rows:
         """Which cells hold nothing at all; an empty list is something."""
         if isinstance(self.ticks.dtype, pl.List):
             return self.ticks.is_null()
-        return self.ticks.is_null() | (self.ticks == "").fill_null(value=True)
+        return (self.ticks == "").fill_null(value=True)
 
     def keep(self, mask: pl.Series) -> Rows:
         """The rows where `mask` holds; they keep their places."""
@@ -142,7 +142,7 @@ def _encode(column: pl.Series, kind: str, place: Place) -> tuple[tuple[str, ...]
 
 
 def _check_filled(column: pl.Series, kind: str, place: Place) -> None:
-    blank = (column.is_null() | (column == "")).fill_null(value=True).arg_true()
+    blank = (column == "").fill_null(value=True).arg_true()
     if len(blank):
         article = "an" if kind == "instance" else "a"
         raise BallotError(f"{place(int(blank[0]))}: the {kind} is blank; give every ballot {article} {kind}")
