@@ -134,15 +134,15 @@ def test_two_rows_of_a_ballot_are_an_error_that_names_both():
 
 def test_a_tick_that_was_not_offered_is_told_with_its_own_row():
     menu = {"x": "abcd", "y": ["a", "b", "c", "d"], "z": ["a", "b"]}
-    rows = [(1, 2, [0]), (0, 0, [1]), (0, 2, [0, 3])]
+    rows = [(1, 2, [0]), (0, 0, [1]), (2, 2, [3]), (0, 2, [0, 3, 2])]
     with pytest.raises(BallotError, match="the menu of 'x' is the text 'abcd'; give a set of alternatives"):
         assembled(rows, menu=menu)
     menu["x"] = ["b"]
-    said = r"^row 3: voter 'ann' ticked 'd', which the menu of instance 'z' does not offer \('a', 'b'\); correct the ballot"
+    said = r"^row 4: voter 'ann' ticked 'c', which the menu of instance 'z' does not offer \('a', 'b'\); correct the ballot"
     with pytest.raises(BallotError, match=said):
         assembled(rows, menu=menu)
-    menu["z"] = ["d", "a", "d"]
-    assert assembled(rows, menu=menu).offered("z") == ("a", "d")
+    menu["z"] = ["d", "c", "a", "d"]
+    assert assembled(rows, menu=menu).offered("z") == ("a", "c", "d")
 
 
 def test_menus_say_what_alternatives_there_are():
@@ -189,7 +189,7 @@ def test_an_array_is_read_place_by_place():
     ("build", "message"),
     [
         (lambda: Ballots.from_array([[[1, 0], [0, 2]]]), r"array\[0, 1, 1\] is 2; write 1 for a tick and 0 for none"),
-        (lambda: Ballots.from_array([[[1, 0]], [[0.5, 0]]]), r"array\[1, 0, 0\] is 0.5; write 1"),
+        (lambda: Ballots.from_array([[[1, 0]], [[0.5, 7]], [[8, 9]]]), r"array\[1, 0, 0\] is 0.5; write 1"),
         (lambda: Ballots.from_array([[[1, np.nan]]]), r"array\[0, 0, 1\] is nan; write 1"),
         (lambda: Ballots.from_array([[[1, -1]]]), r"array\[0, 0, 1\] is -1; write 1"),
         (lambda: Ballots.from_array([[[1]]], missing=[True]), r"missing has shape \(1,\); it needs \(1, 1\)"),
@@ -273,10 +273,29 @@ def test_ballots_are_equal_only_if_everything_is():
         {"menu": Menu(np.array([0, 1, 4]), np.array([0, 1, 1, 2]))},
     ):
         assert replace(GOOD, **change) != GOOD, change
+    plain = replace(GOOD, menu=None)
+    assert not any(one == other for one, other in ((GOOD, plain), (plain, GOOD)))
     assert GOOD != "ballots"
     assert replace(GOOD, menu=None) == replace(GOOD, menu=None)
     with pytest.raises(TypeError, match="unhashable"):
         hash(GOOD)
+
+
+def test_a_selection_keeps_the_order_of_the_instances():
+    many = Ballots.from_mapping({("v", f"z{z}"): {"a"} for z in range(40)})
+    assert many.select(instances=["z33", "z8", "z1", "z16", "z8"]).instances == ("z1", "z8", "z16", "z33")
+
+
+def test_voters_without_a_ballot_are_counted_too():
+    silent = Ballots.from_array(np.ones((2, 3, 1)), missing=[[False, True, True]] * 2)
+    assert silent.ballots_per_voter.tolist() == [2, 0, 0]
+    assert silent.coverage == pytest.approx(1 / 3)
+
+
+def test_one_of_one_is_everything():
+    assert GOOD.thinned(1) is GOOD
+    assert GOOD.thinned(0) is GOOD
+    assert GOOD.thinned(10**9 + 7).instances == ("q1",)
 
 
 def test_words_count_empty_ballots_and_thousands():

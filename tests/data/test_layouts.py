@@ -2,6 +2,7 @@
 
 import datetime
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -79,6 +80,12 @@ def test_columns_may_have_any_name_if_told(frame, layout):
         if missing in options:
             with pytest.raises(ColumnError, match=f"there is no column '{missing}' .*; name the {missing} column"):
                 Ballots.from_frame(frame(renamed), layout=layout, **{**options, missing: None})
+
+
+def test_one_of_the_two_key_columns_may_have_its_usual_name(frame):
+    marks = in_layout("indicators")
+    who = {"who": marks.pop("voter"), **marks}
+    assert dict(Ballots.from_frame(frame(who), layout="indicators", voter="who").items()) == CAST
 
 
 @pytest.mark.parametrize("voter", ["voter", "worker", "annotator"])
@@ -195,6 +202,33 @@ def test_numbers_dates_and_categories_are_names(frame):
     assert Ballots.from_frame(lists).ballot("v", "z") == {"a", "b"}
     arrays = lists.with_columns(labels=pl.Series([["a", "b"], ["b", "c"]], dtype=pl.Array(pl.String, 2)))
     assert Ballots.from_frame(arrays).ballot("w", "z") == {"b", "c"}
+
+
+def test_cells_of_several_types_in_one_column_are_names_each():
+    mixed = pd.DataFrame({"voter": [1, "ann", 2.5], "instance": ["z"] * 3, "label": ["a", 7, "b"]})
+    assert dict(Ballots.from_frame(mixed).items()) == {("1", "z"): {"a"}, ("ann", "z"): {"7"}, ("2.5", "z"): {"b"}}
+
+
+def test_numbers_beyond_whole_ones_are_names_too(frame):
+    ballots = Ballots.from_frame(frame({"voter": [1e300, 3.0], "instance": ["z", "z"], "label": ["a", "b"]}))
+    assert float(ballots.voters[0]) == 1e300
+    assert ballots.voters[1] == "3"
+
+
+def test_voters_and_instances_stand_in_the_order_of_their_first_appearance(frame):
+    rng = np.random.default_rng(0)
+    voters, instances = ([f"{kind}{number}" for number in rng.permutation(30)] for kind in "vz")
+    columns = {"voter": voters + voters, "instance": instances + instances[::-1], "label": ["a"] * 60}
+    ballots = Ballots.from_frame(frame(columns), duplicates="first")
+    assert (ballots.voters, ballots.instances) == (tuple(voters), tuple(instances))
+
+
+def test_ballots_may_all_be_empty_if_alternatives_are_stated(frame):
+    columns = {"voter": ["v", "w"], "instance": ["z", "z"], "alternatives": [None, None]}
+    ballots = Ballots.from_frame(frame(columns), alternatives=["a"])
+    assert dict(ballots.items()) == {("v", "z"): set(), ("w", "z"): set()}
+    with pytest.raises(BallotError, match="there are no ballots at all"):
+        Ballots.from_frame(frame(columns), alternatives=["a"], blank="missing")
 
 
 def test_lists_of_numbers_with_blanks_stay_whole(frame):

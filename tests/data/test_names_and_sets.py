@@ -76,7 +76,7 @@ def test_truths_keep_the_order_of_their_alternatives():
     ("sets", "alternatives", "message"),
     [
         ({"y": {"a"}, "z": "ab"}, None, r"the set of 'z' is the text 'ab'; write \{'ab'\}"),
-        ({"y": {"x", "w"}}, ["a"], "set of instance 'y': 'w' is not an alternative; the alternatives are 'a'"),
+        ({"y": set("xwvut")}, ["a"], "set of instance 'y': 't' is not an alternative; the alternatives are 'a'"),
         ({"": {"a"}}, None, "instance number 1 has an empty name"),
         ({"y": {"a"}}, ["a", "a"], "alternative 'a' is listed twice"),
     ],
@@ -114,6 +114,7 @@ def test_bounds_meet_what_is_offered(bounds, lower, upper):
     [
         (SizeBounds(1), "instance 'none' offers 0 alternatives, so no set of at least 1 exists"),
         (SizeBounds(0, 5, {"large": (5, 5)}), "instance 'large' offers 4 alternatives, so no set of at least 5 exists"),
+        (SizeBounds(3), "instance 'small' offers 2 alternatives, so no set of at least 3 exists"),
         (SizeBounds(3, 5, {"none": 0}), "instance 'small' offers 2 alternatives, so no set of at least 3 exists"),
         (SizeBounds(0, 5, {"small": (7, 9)}), "instance 'small' offers 2 alternatives, so no set of at least 7 exists"),
     ],
@@ -121,6 +122,13 @@ def test_bounds_meet_what_is_offered(bounds, lower, upper):
 def test_bounds_that_an_instance_cannot_meet_name_it(bounds, message):
     with pytest.raises(BoundsError, match=message):
         bounds.resolve(BALLOTS)
+
+
+def test_a_lower_bound_may_be_all_that_is_offered_and_no_more():
+    plain = Ballots.from_mapping({("v", "z"): {"a"}, ("v", "y"): {"b", "c"}})
+    assert [side.tolist() for side in SizeBounds(3).resolve(plain)] == [[3, 3], [3, 3]]
+    with pytest.raises(BoundsError, match="instance 'z' offers 3 alternatives, so no set of at least 4 exists"):
+        SizeBounds(4).resolve(plain)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +179,7 @@ def estimate(menu=None, **options):
     ballots = Ballots.from_mapping(
         {("ann", "y"): {"a"}, ("bo", "y"): {"b"}, ("ann", "z"): {"c"}}, alternatives=["a", "b", "c"], menu=menu
     )
-    counts = VoterCounts(np.array([1.0, 0]), np.array([2.0, 0]), np.array([0.0, 1]), np.array([0.0, 3]))
+    counts = VoterCounts(np.array([0.5, 0]), np.array([0.5, 0]), np.array([0.0, 0]), np.array([0.0, 0.5]))
     values = {
         "ballots": ballots,
         "bounds": SizeBounds(1, 2),

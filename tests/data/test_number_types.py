@@ -85,6 +85,16 @@ def test_a_ballot_may_have_very_many_ticks_and_a_menu_very_many_places(tmp_path,
         assert [len(packed.offered(z)) for z in "yz"] == ([count, 1] if given else [count + 1] * 2)
 
 
+def test_a_part_that_offers_very_many_alternatives_goes_with_one_that_offers_few(tmp_path):
+    names = named("a", 32_770)
+    full = Ballots.from_mapping({("v", "y"): {names[-1], names[0]}}, alternatives=names)
+    few = Ballots.from_mapping({("v", "z"): {names[-2]}}, alternatives=names, menu={"z": names[-3:]})
+    packed = write_packed([full, few], tmp_path / "packed")
+    assert packed.has_menus
+    assert (packed.offered("y"), packed.offered("z")) == (names, names[-3:])
+    assert dict(packed.items()) == {("v", "y"): {names[-1], names[0]}, ("v", "z"): {names[-2]}}
+
+
 def test_more_pairs_of_voter_and_instance_than_32_bits_are_told_apart():
     voters, instances = named("v", 70_000), named("z", 70_000)
     assert len(voters) * len(instances) > 2**32

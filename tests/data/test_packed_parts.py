@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 import pytest
 
-from epivote import BallotError, Ballots, FileError, InputError, open_packed, write_packed
+from epivote import BallotError, Ballots, FileError, open_packed, write_packed
 from epivote.data import packed as packed_module
 from epivote.data import packing
 from epivote.data.packed import is_packed, joined
@@ -94,6 +94,21 @@ def test_words_say_in_how_many_blocks(pair, tmp_path):
     assert repr(single) == "PackedBallots(1 voter, 1 instance, 1 alternative, 1 ballot, 1 approval in 1 block)"
 
 
+def test_a_selection_within_one_block_keeps_its_order(tmp_path):
+    whole = crowd(6, menus=True)
+    packed = write_packed([whole], tmp_path / "packed")
+    assert len(packed.blocks) == 1
+    wanted = [whole.instances[z] for z in (12, 0, 6, 3, 8, 1)]
+    assert packed.select(instances=wanted).instances == tuple(whole.instances[z] for z in (0, 1, 3, 6, 8, 12))
+
+
+@pytest.mark.parametrize(("alternatives", "as_mask"), [(63, True), (64, True), (65, False)])
+def test_up_to_64_alternatives_a_ballot_is_stored_as_one_number(tmp_path, alternatives, as_mask):
+    packed = write_packed([crowd(alternatives, menus=False)], tmp_path / "packed")
+    stored = read_all(packed.folder / "block-00000.npz", "")
+    assert ("mask" in stored, "tick" in stored, "tick_count" in stored) == (as_mask, not as_mask, not as_mask)
+
+
 def test_selections_are_those_of_ballots_in_memory(pair):
     whole, packed = pair
     names, voters = whole.instances, whole.voters
@@ -114,7 +129,7 @@ def test_selections_are_those_of_ballots_in_memory(pair):
             packed.select(**wrong)
 
 
-@pytest.mark.parametrize("step", [0, 1, 2, 3, 5, 97])
+@pytest.mark.parametrize("step", [0, 1, 2, 3, 5, 97, 10**9 + 7])
 def test_every_step_th_instance_is_chosen_by_its_name(pair, step):
     whole, packed = pair
     also = [whole.instances[7], "nowhere", whole.instances[2]]
@@ -186,14 +201,20 @@ def test_a_packed_folder_may_lie_deep_and_is_for_everybody_to_read(tmp_path):
     assert packed.folder.stat().st_mode & 0o777 == 0o755
     assert [path.name for path in packed.folder.parent.iterdir()] == ["yet"]
     (tmp_path / "file").write_text("")
-    with pytest.raises(FileError, match=r"cannot write .*file/packed: .*; nothing was packed"):
+    with pytest.raises(FileError, match=r"^cannot write .*file/packed: File exists; nothing was packed$"):
         write_packed([crowd(4, menus=False)], tmp_path / "file" / "packed")
+    with (
+        pytest.raises(FileError, match=r"^cannot write .*odd: something odd; nothing was packed$"),
+        packing.packing(tmp_path / "odd", ["v"], ["a"]),
+    ):
+        raise OSError("something odd")
+    assert not (tmp_path / "odd").exists()
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        {"cast": np.array([1], np.uint8)},
+        {"cast": np.array([2], np.uint8)},
         {"voter": np.array([0], np.uint8)},
         {"cast": np.array([2, 2], np.uint8)},
     ],
@@ -221,7 +242,7 @@ def test_a_folder_of_a_newer_version_is_refused_and_of_this_one_opened(pair):
 
 def test_arrays_and_names_come_back(tmp_path):
     path = tmp_path / "some.npz"
-    names = ["", "a", "größer", "😀", "\ud800", "a" * 300]
+    names = ["", "a", "größer", "😀", "\ud800", "a" * 70_000]
     table = np.arange(6, dtype=np.uint16).reshape(2, 3)
     write_arrays(path, {"table": table, "turned": table.T, **names_as_arrays("name", names)})
     found, turned = read_arrays(path, "table", "turned")
@@ -261,5 +282,13 @@ def test_what_cannot_be_read_is_said_with_its_remedy(tmp_path):
         read_all(tmp_path, "")
 
 
-def test_errors_of_files_are_errors_of_input():
-    assert issubclass(FileError, InputError)
+def test_objects_are_never_written_and_odd_errors_are_told(tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match="Object arrays cannot be saved"):
+        write_arrays(tmp_path / "some.npz", {"table": np.array(["a", None], object)})
+
+    def refuse(path):
+        raise OSError("something odd")
+
+    monkeypatch.setattr("zipfile.ZipFile", refuse)
+    with pytest.raises(FileError, match=r"^cannot read .*some.npz: something odd$"):
+        read_all(tmp_path / "some.npz", "")

@@ -46,6 +46,18 @@ def frame(request):
             r"^row 2: the instance is blank; give every ballot an instance$",
         ),
         (
+            "indicators",
+            {"voter": ["u", "v"], "instance": ["z"] * 2, "a": [1, 1], "b": [0, None], "c": [0, None]},
+            {},
+            r"^row 2: column 'b' is blank but others are not",
+        ),
+        (
+            "lists",
+            {"voter": list("uvwxy"), "instance": ["z"] * 5, "alternatives": ["a", "a|x|k", "x", "l|m|n|o|p", "q|r|s"]},
+            {"alternatives": ["a"]},
+            r"^row 2: 'x' is not an alternative",
+        ),
+        (
             "ticks",
             {"voter": ["u", "v", "v"], "instance": ["z"] * 3, "alternative": ["a", "b", "c"]},
             {"alternatives": ["a", "b"]},
@@ -68,7 +80,7 @@ def frame(request):
             {
                 "voter": ["u", "v", "w"],
                 "instance": ["z"] * 3,
-                "a": [0, 1, None],
+                "a": [0, 1, 1],
                 "b": [1, 1, None],
                 "c": [1, None, None],
             },
@@ -77,7 +89,7 @@ def frame(request):
         ),
         (
             "indicators",
-            {"voter": ["u", "v", "w"], "instance": ["z"] * 3, "a": [0, 1, 0], "b": ["1", "0", "maybe"]},
+            {"voter": ["u", "v", "w", "x"], "instance": ["z"] * 4, "a": [0, 1, 0, 1], "b": ["1", "0", "maybe", "no"]},
             {},
             r"^row 3, column 'b': 'maybe' is neither 0 nor 1; write 1 for a tick$",
         ),
@@ -154,7 +166,9 @@ def test_a_cell_that_cannot_be_split_is_told_with_its_first_line():
     with pytest.raises(
         BallotError, match=r"^line 7: 'b\?' is no list of alternatives; write \[\"a\", \"b\"\], or join"
     ):
-        rows(["a", "", "b?", "c?", "b?"], strict).ballots(alternatives=None, menu=None, duplicates="error")
+        rows(["a", "", "b?", "c?", "b?", "d?", "e?", "f?", "g?", "h?"], strict).ballots(
+            alternatives=None, menu=None, duplicates="error"
+        )
     plain = rows(["a", "", None, "a|b"], strict).ballots(alternatives=None, menu=None, duplicates="error")
     assert plain.ballot_sizes.tolist() == [1, 0, 0, 2]
 
@@ -169,6 +183,10 @@ def test_voters_may_be_more_than_those_who_voted():
     )
     with pytest.raises(BallotError, match="line 1: the voter is blank"):
         blank.ballots(alternatives=None, menu=None, duplicates="error", voters=everybody)
+
+
+def test_nothing_and_empty_texts_are_blank():
+    assert rows(["a", None, "b", "", "x"]).blank.to_list() == [False, True, False, True, False]
 
 
 def test_kept_rows_know_their_places():

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from epivote import Ballots
 from epivote.data.ballots import Menu
 from epivote.data.lists import Lists, Masks
 from epivote.data.shards import Columns, make_shards
@@ -77,12 +78,28 @@ def test_there_are_enough_shards_for_many_threads_but_no_tiny_or_huge_ones(insta
     assert len(shards) == -(-instances // rows)
 
 
+def test_neighbours_are_not_copied():
+    ballots = Ballots.from_mapping({(v, z): {"a"} for v in "uvw" for z in "pqrs"}, alternatives=["a", "b"])
+    columns, bounds = Columns.of(ballots), np.zeros(4, int)
+    for shard in make_shards(columns, bounds, bounds + 1, 4):
+        assert len(shard.instances) == 2
+        assert np.shares_memory(shard.ballot_voter, columns.ballot_voter)
+        assert np.shares_memory(shard.ticks.values, columns.ticks.values)
+    lower = np.array([0, 1, 0, 1])
+    assert [len(shard.ballot_voter) for shard in make_shards(columns, lower, bounds + 1)] == [6, 6]
+
+
 @pytest.mark.parametrize(("cells", "counts"), [(9, [3, 1]), (8, [2, 2]), (6, [2, 2]), (3, [1] * 4), (1, [1] * 4)])
 def test_a_shard_has_as_many_rows_as_its_cells_allow(cells, counts):
     bounds = np.zeros(4, int)
     shards = make_shards(empty_columns(4, 3), bounds, bounds, cells)
     assert [len(shard.instances) for shard in shards] == counts
     assert np.concatenate([shard.instances for shard in shards]).tolist() == [0, 1, 2, 3]
+
+
+def test_single_alternatives_fill_a_shard():
+    bounds = np.zeros(5, int)
+    assert [len(shard.instances) for shard in make_shards(empty_columns(5, 1), bounds, bounds, 4)] == [4, 1]
 
 
 def test_instances_that_offer_nothing_have_a_shard_too():
