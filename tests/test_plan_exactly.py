@@ -13,7 +13,7 @@ import oracles
 from epivote import Ballots, InputError, Parameters, SizeBounds, plan
 from epivote.plan import typical_parameters
 
-INSTANCES = 3000
+INSTANCES = 2000
 UNLIKE = Parameters(np.array([0.9, 0.55]), np.array([0.2, 0.3]), np.array([0.6, 0.3, 0.15]))
 
 
@@ -70,16 +70,16 @@ def test_more_ballots_than_voters_are_cast_by_voters_like_them(three_points):
     """Three voters of two: one of them twice, the same for all instances, but by chance which."""
     which = set()
     for seed in (4, 5, 6, 7):
-        found = point(plan(UNLIKE, (1, 1), target=0.2, instances=1500, seed=seed), 3)
+        found = point(plan(UNLIKE, (1, 1), target=0.2, instances=1000, seed=seed), 3)
         twice = [0, 1, 0], [0, 1, 1]
         shares = [expected(UNLIKE.hit_rates[who], UNLIKE.false_alarm_rates[who], UNLIKE.priors, 1, 1) for who in twice]
-        near = [found.exact.mean == close(exact, 1500) for exact, _ in shares]
+        near = [found.exact.mean == close(exact, 1000) for exact, _ in shares]
         assert sum(near) == 1, (found, shares)
         which.add(near.index(True))
     assert which == {0, 1}
 
 
-def test_a_seed_gives_the_same_plan_again_and_another_seed_another():
+def test_a_seed_gives_the_same_plan_again_and_another_seed_another(three_points):
     one, again, other = (plan(UNLIKE, (1, 2), target=0.6, instances=300, seed=seed) for seed in (1, 1, 2))
     assert one == again
     assert [each.exact for each in one.points] != [each.exact for each in other.points]
@@ -88,9 +88,9 @@ def test_a_seed_gives_the_same_plan_again_and_another_seed_another():
 
 def test_every_number_of_ballots_is_drawn_anew():
     alike = Parameters(np.full(1, 0.5), np.full(1, 0.5), np.array([0.5, 0.5]))
-    found = plan(alike, (0, 2), target=0.9, instances=400)
+    found = plan(alike, (0, 2), target=0.9, instances=150)
     assert len({each.exact.mean for each in found.points}) > 8, "guessers, all about a quarter right"
-    assert all(each.exact.mean == pytest.approx(0.25, abs=0.1) for each in found.points)
+    assert all(each.exact.mean == pytest.approx(0.25, abs=0.15) for each in found.points)
 
 
 @pytest.mark.parametrize("instances", [50, 2000])
@@ -106,12 +106,12 @@ USUAL = [1, 2, 3, 5, 7, 10, 15, 20, 30]
 
 
 def test_a_target_that_one_ballot_meets_needs_one_and_a_little_more_needs_another():
-    first = plan(UNLIKE, (1, 2), target=0.01, instances=400)
+    first = plan(UNLIKE, (1, 2), target=0.01, instances=100)
     assert (first.needed, first.target) == (1, 0.01)
     assert [each.ballots for each in first.points] == USUAL
     share = first.points[0].exact.mean
-    assert plan(UNLIKE, (1, 2), target=share, instances=400).needed == 1, "reached is enough"
-    assert plan(UNLIKE, (1, 2), target=share + 1e-9, instances=400).needed > 1
+    assert plan(UNLIKE, (1, 2), target=share, instances=100).needed == 1, "reached is enough"
+    assert plan(UNLIKE, (1, 2), target=share + 1e-9, instances=100).needed > 1
 
 
 def test_guessers_are_tried_up_to_two_hundred_ballots():
@@ -122,8 +122,8 @@ def test_guessers_are_tried_up_to_two_hundred_ballots():
     assert [each.ballots for each in found.points] == sorted([*USUAL, 4, 8, 16, 32, 64, 128, 200])
 
 
-@pytest.mark.parametrize("target", [0.6, 0.8, 0.9, 0.95, 0.97])
-def test_one_ballot_less_than_needed_misses_the_target(target):
+@pytest.mark.parametrize("target", [0.6, 0.9, 0.97])
+def test_one_ballot_less_than_needed_misses_the_target(three_points, target):
     weak = Parameters(np.array([0.62]), np.array([0.45]), np.full(2, 0.5))
     found = plan(weak, 1, target=target, instances=200)
     assert found.needed is not None
@@ -139,7 +139,7 @@ def test_one_ballot_less_than_needed_misses_the_target(target):
     assert found.needed == high, "by halving"
 
 
-def test_reaching_the_target_exactly_is_enough_while_halving():
+def test_reaching_the_target_exactly_is_enough_while_halving(three_points):
     weak = Parameters(np.array([0.62]), np.array([0.45]), np.full(2, 0.5))
     found = plan(weak, 1, target=0.8, instances=200)
     share = point(found, found.needed).exact.mean
@@ -148,7 +148,7 @@ def test_reaching_the_target_exactly_is_enough_while_halving():
     assert found.needed not in (1, 2, 4, 8, 16, 32, 64, 128, 200), "found by halving"
 
 
-def test_the_number_needed_may_lie_beyond_128():
+def test_the_number_needed_may_lie_beyond_128(three_points):
     weak = Parameters(np.array([0.55]), np.array([0.45]), np.full(2, 0.5))
     found = plan(weak, 1, target=0.97, instances=200, seed=1)
     assert 128 < found.needed < 200

@@ -9,7 +9,7 @@ from epivote.data.build import assemble, without_alternative
 from epivote.data.lists import Lists
 from epivote.data.names import smallest_integers
 
-EDGES = [63, 64, 65, 255, 256, 257, 32_769, 65_536, 65_537]
+EDGES = [64, 65, 255, 256, 257, 65_536]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_the_last_of_many_alternatives_is_ticked_offered_and_packed(tmp_path, co
     assert {z: set(gone.offered(z)) for z in menu} == {"y": {first, last}, "z": {last}}
 
 
-@pytest.mark.parametrize("count", [255, 256, 257, 65_537])
+@pytest.mark.parametrize("count", [256, 257, 65_537])
 def test_the_last_of_many_voters_keeps_their_ballots(tmp_path, count):
     first, last = "v0", f"v{count - 1}"
     cast = {(voter, "y"): {"a"} for voter in named("v", count)} | {(last, "z"): {"b"}, (first, "z"): {"a", "b"}}
@@ -70,7 +70,7 @@ def test_the_last_of_many_voters_keeps_their_ballots(tmp_path, count):
     assert dict(few.items()) == {key: ticks for key, ticks in cast.items() if key[0] in (first, last)}
 
 
-@pytest.mark.parametrize("count", [255, 256, 257, 65_536])
+@pytest.mark.parametrize("count", [256, 257, 65_536])
 def test_a_ballot_may_have_very_many_ticks_and_a_menu_very_many_places(tmp_path, count):
     names = named("a", count + 1)
     cast = {("v", "y"): set(names[:count]), ("w", "y"): {names[count - 1]}, ("v", "z"): {names[count]}}

@@ -29,9 +29,19 @@ def crowd(alternatives, menus, seed=0):
     return Ballots.from_mapping(cast, alternatives=names, menu=menu if menus else None)
 
 
-@pytest.mark.parametrize("menus", [False, True])
-@pytest.mark.parametrize("alternatives", [5, 63, 64, 65, 70])
-@pytest.mark.parametrize("per_block", [1, 2, 3, 1000])
+@pytest.mark.parametrize(
+    ("per_block", "alternatives", "menus"),
+    [
+        (1, 5, True),
+        (1, 70, False),
+        (2, 65, True),
+        (2, 5, False),
+        (3, 64, False),
+        (3, 70, True),
+        (1000, 64, True),
+        (1000, 65, False),
+    ],
+)
 def test_parts_and_blocks_of_any_size_come_back_whole(tmp_path, monkeypatch, per_block, alternatives, menus):
     monkeypatch.setattr(packing, "BALLOTS_PER_BLOCK", per_block)
     whole = crowd(alternatives, menus)
@@ -60,7 +70,7 @@ def test_parts_and_blocks_of_any_size_come_back_whole(tmp_path, monkeypatch, per
     assert at == 13
 
 
-@pytest.mark.parametrize("per_block", [1, 4, 6, 7, 1000])
+@pytest.mark.parametrize("per_block", [1, 4, 6, 7])
 def test_a_block_takes_as_many_instances_as_fit(tmp_path, monkeypatch, per_block):
     monkeypatch.setattr(packing, "BALLOTS_PER_BLOCK", per_block)
     whole = crowd(4, menus=False)

@@ -12,7 +12,7 @@ from epivote.data.shards import Columns, make_shards
 from strategies import elections
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(elections(max_voters=4, max_instances=6), st.sampled_from([1, 2, 3, 7, None]), st.booleans())
 def test_shards_hold_every_ballot_once_under_its_own_bounds(election, cells, as_masks):
     ballots = election.as_ballots()

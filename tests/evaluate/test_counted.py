@@ -150,7 +150,7 @@ def test_refusals_name_the_first_offender(mine, gold, offered, message):
 # Inspection
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(elections(max_voters=5, max_instances=5))
 def test_an_inspection_is_recounted_from_the_ballots(election):
     ballots, cast = election.as_ballots(), election.ballots
@@ -256,7 +256,7 @@ def test_a_single_instance_is_no_reason_to_complain_of_single_ballots():
 # Mistakes and places
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(elections(max_voters=4, max_instances=4), st.data())
 def test_the_ranking_is_recounted(election, data):
     ballots = election.as_ballots()
