@@ -1,7 +1,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epivote import (
@@ -25,6 +25,7 @@ from epivote.atomic import write_files
 from strategies import elections, names
 
 HEADER = "voter,instance,alternatives\n"
+few = settings(max_examples=settings().max_examples // 4)
 
 
 @pytest.fixture
@@ -60,6 +61,7 @@ def test_files_as_programs_write_them(write, text):
     assert dict(read_ballots(write(text)).items()) == {("ann", "q1"): {"a"}}
 
 
+@few
 @given(
     st.dictionaries(
         st.tuples(names, names), st.sets(st.sampled_from(["a", "b,c", 'd"e', " f", "g\nh", "é😀"])), min_size=1
@@ -72,6 +74,7 @@ def test_round_trip_of_ballots(tmp_path_factory, ballots):
     assert dict(read_ballots(path, alternatives=built.alternatives).items()) == ballots
 
 
+@few
 @given(elections(menus=False))
 def test_round_trip_keeps_missing_and_empty_apart(tmp_path_factory, election):
     path = tmp_path_factory.mktemp("round") / "ballots.csv"
@@ -82,6 +85,7 @@ def test_round_trip_keeps_missing_and_empty_apart(tmp_path_factory, election):
     assert again.instances == built.instances
 
 
+@few
 @given(st.dictionaries(names, st.sets(names), min_size=1))
 def test_round_trip_of_truths(tmp_path_factory, sets):
     path = tmp_path_factory.mktemp("round") / "truth.csv"

@@ -242,6 +242,12 @@ def test_pabulib_files_that_are_refused(write, text, message):
     assert refused(write("e.pb", text)) == message
 
 
+def test_a_line_end_of_another_kind_within_a_line_is_refused(write):
+    message = refused(write("e.pb", PB + "v;p\nw;p\rx\n"))
+    assert message.startswith("e.pb, line 11: new-line character seen in unquoted field")
+    assert message.endswith("; check the quotes there")
+
+
 def test_a_vote_for_a_project_called_like_a_section_is_a_vote(write):
     text = PB.replace("q;2", "votes;2") + "v;votes\nw;p\n"
     assert ballots_of(write("e.pb", text)) == {("v", "e"): {"votes"}, ("w", "e"): {"p"}}

@@ -41,7 +41,7 @@ def try_to_read(path, **options):
     assert "\n" not in message
 
 
-@settings(max_examples=600)
+@settings(max_examples=2 * settings().max_examples)
 @given(st.sampled_from(FILES), st.sampled_from(FORMATS), edits)
 def test_mutated_case_files(tmp_path_factory, file, kind, edits):
     path = tmp_path_factory.mktemp("fuzz") / file.name
@@ -49,7 +49,7 @@ def test_mutated_case_files(tmp_path_factory, file, kind, edits):
     try_to_read(path, format=kind)
 
 
-@settings(max_examples=300)
+@settings(max_examples=settings().max_examples)
 @given(
     st.binary(max_size=60), st.sampled_from(FORMATS), st.sampled_from([".csv", ".tsv", ".json", ".jsonl", ".txt", ""])
 )
@@ -59,6 +59,7 @@ def test_any_bytes(tmp_path_factory, data, kind, ending):
     try_to_read(path, format=kind)
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(edits)
 def test_damaged_archives(tmp_path_factory, edits):
     folder = tmp_path_factory.mktemp("fuzz")

@@ -239,6 +239,12 @@ def test_a_pipe_and_standard_input_are_read_like_files(monkeypatch):
         assert found.ballots.instances == ("standard input",)
 
 
+def test_a_name_that_is_nothing_but_an_ending_is_a_name(write, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(".gz", gzip.compress((CASES / "preflib.cat").read_bytes()))
+    assert read_export(".gz", format="preflib").ballots.instances == (".gz",)
+
+
 def test_binary_files_are_not_taken_for_lines(write, tmp_path):
     name = "v\r" + "w" * 70_000
     frame = pl.DataFrame({"voter": [name], "instance": ["q"], "alternatives": ["a"]})

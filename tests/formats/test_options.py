@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 from pathlib import Path
 
 import polars as pl
@@ -282,6 +283,13 @@ def test_packed_ballots_are_opened_as_they_are(tmp_path):
     write_packed([Ballots.from_mapping({("v", "q"): {"a"}})], tmp_path / "packed")
     found = read_export(tmp_path / "packed")
     assert (found.format, found.ballots.n_ballots, found.inferred, found.notes) == ("packed", 1, False, ())
+
+
+def test_the_time_of_encoding_is_part_of_that_of_reading():
+    for name in ("ballots.csv", "mturk.csv"):
+        began = time.perf_counter()
+        found = read_export(CASES / name)
+        assert 0 <= found.encode_seconds <= time.perf_counter() - began
 
 
 # Damage

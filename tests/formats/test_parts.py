@@ -94,10 +94,18 @@ def test_both_places_of_a_repeated_ballot_name_their_files(write, cut):
         "3.csv, line 4: the voter is blank; give every ballot a voter"
     )
     assert refused([one], alternatives=["a", "c"]).startswith("1.csv, line 6: 'b' is not an alternative")
-    pl.DataFrame({"voter": ["v", "v"], "instance": ["p", "p"], "alternatives": ["a", "b"]}).write_parquet("4.parquet")
+    columns = {"voter": list("uvwxv"), "instance": ["p"] * 5, "alternatives": ["a"] * 5}
+    pl.DataFrame(columns).write_parquet("4.parquet")
     assert refused([one, "4.parquet"]).startswith(
-        "4.parquet, row 2: voter 'v' already has a ballot on instance 'p' (4.parquet, row 1)"
+        "4.parquet, row 5: voter 'v' already has a ballot on instance 'p' (4.parquet, row 2)"
     )
+
+
+def test_a_torn_row_is_found_wherever_it_is(write, cut):
+    for place in range(4):
+        rows = ["v,q,a\n", "\n", "w,q,b\n", "x,q,\n"]
+        path = write("b.csv", HEADER + "".join([*rows[:place], "y,q\n", *rows[place:]]))
+        assert refused([path]).startswith(f"b.csv, line {place + 2}: 2 cells where the header has 3; quote a cell")
 
 
 def test_ticks_and_marks_in_parts(write, cut):

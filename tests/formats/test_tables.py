@@ -239,6 +239,9 @@ def test_json_that_is_no_table(write):
     assert refused(write("b.json", "[\n{,"), format="ballots").startswith(
         "b.json, line 2: not JSON (Expecting property"
     )
+    for kind in ("ballots", "label-studio"):
+        message = "b.json is not JSON: lists within lists without end"
+        assert refused(write("b.json", "[" * 100_000), format=kind) == message
     long = json.dumps(["x" * 50])
     assert refused(write("b.jsonl", f'\n{{"voter": "v"}}\n\n{long}\n'), format="ballots") == (
         f"b.jsonl, line 4: {long[:40]!r} is not an object; each line must be one record"

@@ -296,3 +296,19 @@ def test_text_in_another_encoding_is_refused_wherever_it_is_read(write):
 def test_a_name_that_cannot_be_one_is_refused():
     with pytest.raises(FileError, match=r"^cannot read x{300}\.csv: File name too long$"):
         read_export("x" * 300 + ".csv")
+
+
+def test_what_only_polars_cannot_read_is_said_in_its_words(write, monkeypatch):
+    import polars as pl
+
+    path = write("b.csv", HEADER + "v,q,a\n")
+
+    class Broken:
+        def __getattr__(self, name):
+            def fails(*_, **__):
+                raise pl.exceptions.ComputeError("one\ntwo")
+
+            return fails
+
+    monkeypatch.setattr(pl, "scan_csv", lambda *_, **__: Broken())
+    assert refused(path) == "b.csv cannot be read as CSV (one); check the quotes around its cells"

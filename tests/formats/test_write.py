@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epivote import (
@@ -27,6 +27,7 @@ from epivote.data.lists import Lists
 from strategies import elections
 
 CASES = Path(__file__).parent.parent / "cases"
+few = settings(max_examples=settings().max_examples // 4)
 ODD = ["a", "b,c", 'd"e', " f", "g\nh", "é😀", "i;j", "[1]", "k\tl", "#m", "NaN", "0", "\u2028n", "null", "']"]
 voters = st.sampled_from(["ann", 'b"o', "c,y", "é", " d", "1", "[x]"])
 instances = st.sampled_from(["q1", "q,2", 'q"3', "q\n4", "7"])
@@ -36,6 +37,7 @@ ballot_mappings = st.dictionaries(
 
 
 @pytest.mark.parametrize("name", ["b.csv", "b.tsv", "b.parquet", "b.jsonl"])
+@few
 @given(ballot_mappings)
 def test_round_trip_of_the_canonical_table(tmp_path_factory, name, ballots):
     path = tmp_path_factory.mktemp("round") / name
@@ -43,6 +45,7 @@ def test_round_trip_of_the_canonical_table(tmp_path_factory, name, ballots):
     assert {key: set(ticks) for key, ticks in read_export(path, format="ballots").ballots.items()} == ballots
 
 
+@few
 @given(ballot_mappings)
 def test_round_trip_of_crowd_kit_lists(tmp_path_factory, ballots):
     path = tmp_path_factory.mktemp("round") / "long.csv"
@@ -52,6 +55,7 @@ def test_round_trip_of_crowd_kit_lists(tmp_path_factory, ballots):
     assert {key: set(ticks) for key, ticks in found.ballots.items()} == ballots
 
 
+@few
 @given(ballot_mappings)
 def test_round_trip_of_abcvoting(tmp_path_factory, ballots):
     built = Ballots.from_mapping(ballots)
@@ -72,6 +76,7 @@ def _as_lists(ballots):
     return [(voter, sorted(ticks)) for voter, ticks in ballots]
 
 
+@few
 @given(elections(menus=False, max_instances=1))
 def test_round_trip_of_preflib_forgets_who_but_not_what(tmp_path_factory, election):
     built = election.as_ballots()
@@ -182,6 +187,7 @@ def test_sets_of_more_than_63_alternatives_are_written_too(tmp_path):
 lists = st.lists(st.sets(st.integers(0, 99), max_size=5).map(sorted), min_size=1, max_size=12)
 
 
+@few
 @given(lists, st.data())
 def test_lists_of_numbers_do_what_lists_do(rows, data):
     import numpy as np

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -222,6 +223,26 @@ def test_estimates_are_written_as_they_are_whatever_the_blocks(tmp_path, monkeyp
         assert pl.read_csv(files[1]).columns == ["voter", "hit_rate", "false_alarm_rate", "weight", "ballots"]
         assert pl.read_csv(files[2])["alternative"].to_list() == list(ballots.alternatives)
         assert len(shown) == 1, "every part is shown once"
+
+
+def test_more_names_than_16_bits_can_number(tmp_path):
+    count = 66_000
+    pairs = [[f"a{n // 300}", f"b{n % 300}"] for n in range(count)]
+    names = {"voter": [f"v{n}" for n in range(count)], "instance": [f"q{n}" for n in range(count)]}
+    ballots = Ballots.from_frame(pl.DataFrame({**names, "alternatives": pairs}))
+    write_ballots(ballots, tmp_path / "b.parquet")
+    found = pl.read_parquet(tmp_path / "b.parquet")
+    assert found["voter"].to_list() == names["voter"]
+    assert found["instance"].to_list() == names["instance"]
+    assert found["alternatives"].to_list() == pairs
+    wide = Ballots.from_mapping({("v", "q"): {"a0"}}, alternatives=[f"a{n}" for n in range(count)])
+    long = Ballots.from_frame(pl.DataFrame({"voter": "v", "instance": names["instance"], "alternatives": "a"}))
+    for ballots, column, expected in (
+        (wide, "alternative", list(wide.alternatives)),
+        (long, "instance", names["instance"]),
+    ):
+        estimate = SimpleNamespace(ballots=ballots, posterior=SimpleNamespace(inclusion=np.zeros(count)))
+        assert pl.concat(writing._inclusion_blocks(estimate))[column].to_list() == expected
 
 
 def test_sets_without_confidence(tmp_path):

@@ -40,7 +40,7 @@ class TextTable:
         nothing, ends = pl.all_horizontal(pl.all().is_null()).alias(NOTHING), pl.nth(-1).is_null().alias(ENDS)
         frame = self._collect(self._scan().select(*map(pl.col, names), nothing, ends))
         if frame[ENDS].any():
-            self._check_cells(len(frame), blank_lines=bool(frame[NOTHING].any()))
+            self._check_cells(len(frame))
         self._rows = np.flatnonzero(~frame[NOTHING].to_numpy())
         return frame.filter(~pl.col(NOTHING)).drop(NOTHING, ENDS)
 
@@ -48,18 +48,17 @@ class TextTable:
         """Some columns, `size` rows at a time and blank lines left out, with the numbers of their records."""
         nothing, ends = pl.all_horizontal(pl.exclude(ROW).is_null()).alias(NOTHING), pl.nth(-1).is_null().alias(ENDS)
         scan = self._scan().with_row_index(ROW).select(*map(pl.col, names), ROW, nothing, ends)
-        n_rows, torn, blank_lines = 0, False, False
+        n_rows, torn = 0, False
         try:
             for frame in scan.collect_batches(chunk_size=size, maintain_order=True):
                 n_rows += len(frame)
                 torn |= bool(frame[ENDS].any())
-                blank_lines |= bool(frame[NOTHING].any())
                 kept = frame.filter(~pl.col(NOTHING))
                 yield kept.drop(ROW, NOTHING, ENDS), kept[ROW].to_numpy()
         except pl.exceptions.PolarsError as error:
             raise self._damaged(error) from None
         if torn:
-            self._check_cells(n_rows, blank_lines=blank_lines)
+            self._check_cells(n_rows)
 
     def column(self, usual: Sequence[str]) -> pl.Series:
         """The first of the usual names that is there."""
@@ -118,10 +117,11 @@ class TextTable:
         first = str(error).splitlines()[0]
         return FileError(f"{self.source} cannot be read as CSV ({first}); check the quotes around its cells")
 
-    def _check_cells(self, n_rows: int, *, blank_lines: bool) -> None:
+    def _check_cells(self, n_rows: int) -> None:
         """Refuse a row with too few cells, which would otherwise be read as blank ones.
 
-        Separators in the file are those inside cells plus one less than columns per row; blank lines have none.
+        Separators in the file are those inside cells plus one less than columns per row. Blank lines, which have none,
+        and torn rows make them fewer: then the rows are looked at one by one.
         """
         inside = pl.all().str.count_matches(self.separator, literal=True).fill_null(0).cast(pl.Int64).sum()
         within = int(self._collect(self._scan().select(pl.sum_horizontal(inside)))[0, 0])
@@ -129,7 +129,7 @@ class TextTable:
         with self.source.path.open("rb") as file:
             written = sum(chunk.count(mark) for chunk in iter(lambda: file.read(1 << 24), b""))
         within += sum(name.count(self.separator) for name in self.columns)
-        if blank_lines or written - within != (len(self.columns) - 1) * (n_rows + 1):
+        if written - within != (len(self.columns) - 1) * (n_rows + 1):
             self._refuse_torn_rows(len(self.columns))
 
     def _refuse_torn_rows(self, n_columns: int | None) -> None:
