@@ -229,7 +229,17 @@ def test_more_names_than_16_bits_can_number(tmp_path):
     count = 66_000
     pairs = [[f"a{n // 300}", f"b{n % 300}"] for n in range(count)]
     names = {"voter": [f"v{n}" for n in range(count)], "instance": [f"q{n}" for n in range(count)]}
-    ballots = Ballots.from_frame(pl.DataFrame({**names, "alternatives": pairs}))
+    first, second = np.arange(count) // 300, 220 + np.arange(count) % 300
+    ballots = Ballots(
+        voters=tuple(names["voter"]),
+        instances=tuple(names["instance"]),
+        alternatives=(*[f"a{n}" for n in range(220)], *[f"b{n}" for n in range(300)]),
+        ballot_start=np.arange(count + 1),
+        ballot_voter=np.arange(count, dtype=np.int32),
+        approval_start=2 * np.arange(count + 1),
+        approved=np.column_stack([first, second]).ravel().astype(np.uint16),
+        menu=None,
+    )
     write_ballots(ballots, tmp_path / "b.parquet")
     found = pl.read_parquet(tmp_path / "b.parquet")
     assert found["voter"].to_list() == names["voter"]
