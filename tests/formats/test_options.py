@@ -191,6 +191,11 @@ def test_ticked_names_come_in_alphabetical_order_after_those_offered(write):
         ("a.json", [{"responses": {}}], "argilla"),
         ("a.json", [{"id": 1, "q.responses": []}], "argilla"),
         ("a.json", [{"annotator": 1, "item": 2, "labels": ["a"]}], "ballots"),
+        ("a.json", [{"annotator": 1, "item": 2, "labels": ["a"], "annotation_id": 3}], "label-studio-min"),
+        ("a.json", [{"responses": {}}, {"annotations": []}], "argilla"),
+        ("a.json", [{"annotations": []}, {"responses": {}}], "label-studio"),
+        ("a.jsonl", '{"label": []}\n{"accept": []}', "doccano"),
+        ("a.jsonl", "", "prodigy"),
         ("a.json", [{"voter": 1, "instance": 2, "alternative": "a"}], "ticks"),
         ("a.jsonl", '{"_input_hash": 1, "voter": "v", "instance": "q"}', "prodigy"),
         ("a.jsonl", '{"_task_hash": 1, "voter": "v"}', "prodigy"),
@@ -219,6 +224,13 @@ def test_ticked_names_come_in_alphabetical_order_after_those_offered(write):
 def test_formats_are_told_by_name_and_content(write, name, content, kind):
     with detect.open_source(write(name, content)) as source:
         assert detect.detect(source, detect.as_reading()) == kind
+
+
+@pytest.mark.parametrize("text", ["3", '"x"', "[1]", "[]", "[[]]", "null"])
+def test_json_without_records_is_of_no_known_tool(write, text):
+    assert refused(write("a.json", text)).startswith(
+        "a.json: this JSON is of no known tool; say which with --format (b"
+    )
 
 
 @pytest.mark.parametrize(

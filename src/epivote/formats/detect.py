@@ -212,7 +212,7 @@ def detect(source: Source, reading: Reading) -> Format:
 
 def _folder(source: Source) -> Format:
     try:
-        files = sorted(file.name.lower() for file in [*source.path.glob("*"), *source.path.glob("*/*")])
+        files = [file.name.lower() for file in (*source.path.glob("*"), *source.path.glob("*/*"))]
     except OSError as error:
         raise FileError(f"cannot look into {source}: {error.strerror or error}") from None
     by_ending: dict[str, Format] = {**BY_ENDING, ".jsonl": "doccano"}
