@@ -4,14 +4,17 @@ import json
 import re
 from typing import NamedTuple
 
-from typer.testing import CliRunner
+from click.testing import CliRunner
+from typer.main import get_command
 
 from epivote.cli import app
+
+COMMAND = get_command(app)
 
 
 def run(*arguments, **options):
     """The command on a terminal so wide that no table is folded."""
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], env={"COLUMNS": "400"}, **options)
+    return CliRunner().invoke(COMMAND, [str(argument) for argument in arguments], env={"COLUMNS": "400"}, **options)
 
 
 def said(*arguments, **options) -> str:

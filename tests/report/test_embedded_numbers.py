@@ -89,14 +89,20 @@ def test_fifty_thousand_items_are_kept(count, rated):
     assert (np.diff(shown) > 0).all()
 
 
-@pytest.mark.parametrize("count", [2000, 2001])
-def test_more_than_two_thousand_alternatives_are_not_compared(count, tmp_path):
+@pytest.mark.parametrize(
+    ("count", "last", "words"),
+    [
+        (2000, "a1999", "a0 left out and a1999 ticked instead: 1 ballot"),
+        (2000, "a0", "No ballot left out a right alternative and ticked a wrong one."),
+        (2001, "a1999", "There are too many alternatives to compare each with each."),
+    ],
+)
+def test_more_than_two_thousand_alternatives_are_not_compared(count, last, words, tmp_path):
     names = [f"a{j}" for j in range(count)]
-    cast = {("u", "z"): {"a0"}, ("v", "z"): {"a0"}, ("w", "z"): {"a1999"}}
+    cast = {("u", "z"): {"a0"}, ("v", "z"): {"a0"}, ("w", "z"): {last}}
     fitted = Majority(1).fit(Ballots.from_mapping(cast, alternatives=names))
-    words = Page(write_report(fitted, tmp_path / "r.html")).section("alternatives").text()
-    assert ("a0 left out and a1999 ticked instead: 1 ballot" in words) == (count == 2000)
-    assert ("There are too many alternatives to compare each with each." in words) == (count == 2001)
+    section = Page(write_report(fitted, tmp_path / "r.html")).section("alternatives")
+    assert section.text().endswith(words)
 
 
 def test_one_alternative_has_no_heat_map(tmp_path):

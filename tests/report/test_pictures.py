@@ -148,7 +148,8 @@ def test_bars_of_sizes(bounds, shaded, crowd, axes):
 def test_very_large_sizes_are_put_together(largest, last, axes):
     names = [f"a{j}" for j in range(20)]
     cast = {("v", "y"): set(names[:largest]), ("v", "z"): {"a0"}}
-    plots.plot_sizes(Majority((1, 2)).fit(Ballots.from_mapping(cast, alternatives=names)), axes)
+    plots.plot_sizes(Majority((1, 20)).fit(Ballots.from_mapping(cast, alternatives=names)), axes)
+    assert axes.patches[0].get_x() + axes.patches[0].get_width() == 16.5
     assert words(axes.get_xticklabels()) == [*map(str, range(16)), last]
     assert axes.containers[0][16].get_height() == 0.5
 

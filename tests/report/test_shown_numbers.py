@@ -7,7 +7,18 @@ from statistics import fmean, median
 import numpy as np
 import pytest
 
-from epivote import EM, Ballots, Majority, Posterior, SizeBounds, Truths, __version__, simulate, write_report
+from epivote import (
+    EM,
+    Ballots,
+    Majority,
+    MaximumLikelihood,
+    Posterior,
+    SizeBounds,
+    Truths,
+    __version__,
+    simulate,
+    write_report,
+)
 from reading import Page, numbers, rows, sets_of
 
 
@@ -298,6 +309,14 @@ def test_at_the_threshold_a_set_is_sure(fitted, tmp_path, edge, is_sure):
         assert words.startswith("1 of 60 sets is less sure than 95%. The last column")
     assert len(page.section("doubts").all("table")) == (not is_sure)
     assert "60 of them are sure" in page.source if is_sure else "59 of them are sure" in page.source
+
+
+def test_very_many_further_ballots_are_not_counted(tmp_path):
+    ballots = Ballots.from_mapping({("ann", "z"): {"a"}, ("bo", "z"): {"b"}})
+    fitted = MaximumLikelihood(0.5, 0.49, 0.5, bounds=1).fit(ballots)
+    assert fitted.review(0.95)[0].more_ballots is None
+    page = Page(write_report(fitted, tmp_path / "r.html"))
+    assert rows(page.section("doubts").one("table"))[0][-1] == "more than 64"
 
 
 @pytest.mark.parametrize("doubtful", [19, 20, 21])
