@@ -5,13 +5,12 @@ import time
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from in_process import store_of, visitor
-
 from epivote.web.app import collect_app
 from epivote.web.estimation import worker
 from epivote.web.security.limits import Limits, Rate
 from epivote.web.site import Settings
 from epivote.web.task import read_task
+from in_process import store_of, visitor
 from small_quiz import QUIZ, write_quiz
 
 ENDLESS = Rate(1e9, 1e9)

@@ -1,26 +1,23 @@
-"""What runs beside the requests: the loop that estimates, the other process, and serving itself; no real ones here."""
+"""What runs beside the requests: the loop that estimates and the other process, both without a real one."""
 
 import asyncio
 import logging
 import signal
-import socket
 import warnings
 from dataclasses import replace
 
 import pytest
-import uvicorn
-from in_process import store_of
-from one_moment import NO_LIMITS, still_app
 
 from asking import apart
 from epivote import EM, CrowdWarning, InputError
 from epivote.web.app import collect_app
 from epivote.web.estimation import worker
 from epivote.web.estimation.runner import Estimation, EstimationError, OtherProcess
-from epivote.web.serving import Server, address_of, listen, serve
 from epivote.web.site import Settings
 from epivote.web.task import read_task
 from epivote.web.views.board import board_of
+from in_process import store_of
+from one_moment import NO_LIMITS, still_app
 from small_quiz import QUIZ, write_quiz
 
 
@@ -316,89 +313,3 @@ def test_what_an_estimate_warns_of_is_told_every_time(store, task, monkeypatch):
             assert found.warnings == ("a CrowdWarning",)
     board = board_of(task, found, [], (), "open")
     assert board["warnings"] == ["a CrowdWarning"]
-
-
-def test_a_socket_is_plain_tcp_that_can_be_taken_over():
-    with listen("127.0.0.1", 0) as listening:
-        assert (listening.family, listening.type, listening.proto) == (
-            socket.AF_INET,
-            socket.SOCK_STREAM,
-            socket.IPPROTO_TCP,
-        )
-        assert listening.getsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR) == 1
-        port = listening.getsockname()[1]
-        assert address_of(listening) == f"http://127.0.0.1:{port}/"
-    with pytest.raises(InputError, match=r"^cannot listen on 203\.0\.113\.1, port 7: .*; choose another with --host"):
-        listen("203.0.113.1", 7)
-    with pytest.raises(InputError, match="cannot listen on 127.0.0.1, port 70000"):
-        listen("127.0.0.1", 70_000)
-
-
-def test_addresses_of_both_kinds_are_written_as_browsers_want_them():
-    class Bound:
-        def __init__(self, *name):
-            self.getsockname = lambda: name
-
-    assert address_of(Bound("10.0.0.1", 80)) == "http://10.0.0.1:80/"
-    assert address_of(Bound("::1", 80, 0, 0)) == "http://[::1]:80/"
-
-
-@pytest.mark.skipif(not socket.has_ipv6, reason="no IPv6 here")
-def test_an_address_with_colons_is_ipv6(monkeypatch):
-    families = []
-
-    class Socket(socket.socket):
-        def __init__(self, family, *rest):
-            families.append(family)
-            super().__init__(socket.AF_INET, *rest)
-
-        def bind(self, _address):
-            raise OSError("not here")
-
-    monkeypatch.setattr(socket, "socket", Socket)
-    for host in ("::1", "127.0.0.1"):
-        with pytest.raises(InputError, match="not here"):
-            listen(host, 0)
-    assert families == [socket.AF_INET6, socket.AF_INET]
-
-
-@pytest.mark.parametrize("behind_proxy", [False, True])
-def test_how_it_is_served(monkeypatch, behind_proxy):
-    ran = []
-    monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: ran.append((self, sockets)))
-    monkeypatch.setattr(logging, "basicConfig", lambda **options: ran.append(options["level"]))
-
-    async def app(scope, receive, send):
-        """Nothing is asked of it."""
-
-    serve(app, "socket", lambda: None, behind_proxy=behind_proxy)
-    level, (server, sockets) = ran
-    assert level == logging.WARNING
-    assert sockets == ["socket"]
-    told = server.config
-    assert (told.app, told.proxy_headers, told.http, told.lifespan) == (app, behind_proxy, "h11", "on")
-    assert (told.log_config, told.access_log, told.server_header) == (None, False, False)
-    assert (told.timeout_graceful_shutdown, told.timeout_keep_alive) == (10, 75)
-
-
-@pytest.mark.parametrize("listens", [True, False])
-def test_it_says_that_it_listens_only_when_it_does(monkeypatch, listens):
-    said = []
-
-    async def startup(self, sockets):
-        said.append(sockets)
-        self.started = listens
-
-    monkeypatch.setattr(uvicorn.Server, "startup", startup)
-    server = Server(uvicorn.Config(None), lambda: said.append("ready"))
-    apart(asyncio.run, server.startup(["socket"]))
-    assert said == [["socket"], *(["ready"] if listens else [])]
-
-
-def test_stopping_twice_is_stopping_once(monkeypatch):
-    handlers = {}
-    monkeypatch.setattr(signal, "signal", handlers.__setitem__)
-    server = Server(uvicorn.Config(None), lambda: None)
-    with server.capture_signals():
-        assert handlers == {signal.SIGINT: server.handle_exit, signal.SIGTERM: server.handle_exit}
-    assert handlers == {signal.SIGINT: signal.SIG_IGN, signal.SIGTERM: signal.SIG_IGN}

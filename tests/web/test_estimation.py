@@ -6,6 +6,7 @@ import io
 import shlex
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from random import Random
 
 import pytest
 from typer.testing import CliRunner
@@ -47,13 +48,12 @@ def drawn(seed=3, gold=(), menus=False, sizes=False, **options):
         for number, name in enumerate(crowd.ballots.instances)
     )
     task = Task("Drawn", Path(), SizeBounds(1, 2), alternatives, instances, **options)
+    cast = list(crowd.ballots.items())
     rows = [
         BallotRow(
             voter, voter != "v3", name, tuple(n for n in task.by_name[name].menu if n in ticks), 1_000_000 * number
         )
-        for number, ((voter, name), ticks) in enumerate(
-            sorted(crowd.ballots.items(), key=lambda item: hash(item[0]) % 97)
-        )
+        for number, ((voter, name), ticks) in enumerate(Random(seed).sample(cast, len(cast)))
     ]
     return task, rows, crowd
 

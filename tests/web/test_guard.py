@@ -5,7 +5,6 @@ import itertools
 import logging
 
 import pytest
-from one_moment import NO_LIMITS, still_app
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse, Response
@@ -14,6 +13,7 @@ from asking import apart
 from epivote.web.security import headers, limits
 from epivote.web.security.headers import Guard
 from epivote.web.security.limits import Limiter, Limits, Rate
+from one_moment import NO_LIMITS, still_app
 
 LARGEST_BODY, LARGEST_HEAD = 65_536, 32_768
 

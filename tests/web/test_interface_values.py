@@ -1,12 +1,12 @@
 """The JSON interface answer by answer, and what it says of itself."""
 
 import pytest
-from in_process import visitor
-from one_moment import estimate_now, program, still_app
 from sqlalchemy.exc import OperationalError
 
 from epivote.web.security.limits import Limits, Rate
 from epivote.web.site import Settings
+from in_process import visitor
+from one_moment import estimate_now, program, still_app
 from small_quiz import QUIZ
 
 FULL = QUIZ.replace(

@@ -58,6 +58,16 @@ def test_every_sentence_that_a_page_says_is_there_and_every_one_there_is_said():
         (None, "de, en;q=0.5, fr;q=0.7", "fr"),
         (None, "fr;q=0, en", "en"),
         (None, "de;q=x", "en"),
+        (None, "FR", "fr"),
+        (None, "en;q=0.5, fr;q=0.5", "en"),
+        (None, "fr;q=0.5, en;q=0.5", "fr"),
+        (None, "fr;q=0.5, en;q=0.6", "en"),
+        (None, "en;q=0.9, fr", "fr"),
+        (None, "fr;q=-1", "en"),
+        (None, "fr;q=x, en;q=0.1", "en"),
+        (None, "x," * 249 + "fr", "fr"),
+        (None, "x," * 250 + "fr", "en"),
+        (None, "x," * 249 + "frx", "fr"),
         ("fr", "en", "fr"),
         ("xx", "fr", "fr"),
     ],
@@ -69,3 +79,18 @@ def test_the_language_of_a_visitor(wished, accepted, chosen):
 def test_the_first_one_offered_is_the_usual_one():
     assert choose(("fr", "en"), None, "de") == "fr"
     assert choose(("en",), "fr", "fr") == "en"
+
+
+def test_languages_have_names_and_numbers_their_forms():
+    assert CODES == ("en", "fr")
+    assert [language(code).name for code in CODES] == ["English", "Français"]
+    english, french = language("en"), language("fr")
+    assert [english.counted("end.answered", number, answered=0, total=number)[-10:-1] for number in (0, 1, 2, 11)] == [
+        "questions",
+        " question",
+        "questions",
+        "questions",
+    ]
+    forms = [french.counted("question.size-at-most", number, upper=number) for number in (0, 1, 2)]
+    assert forms[0] == forms[1] == french("question.size-at-most.one")
+    assert forms[2] == french("question.size-at-most.many", upper=2) != forms[1]

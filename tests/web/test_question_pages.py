@@ -3,11 +3,11 @@
 import re
 
 import pytest
-from in_process import at, joined, organiser, say, shown, token_in, visitor
-from one_moment import estimate_now, still_app
 
 from epivote.web.store.invitations import invite
 from epivote.web.views.visit import PARTICIPANT
+from in_process import at, joined, organiser, say, shown, token_in, visitor
+from one_moment import estimate_now, still_app
 from small_quiz import DOT
 
 QUIZ = """

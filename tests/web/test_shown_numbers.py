@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
-from in_process import organiser, token_in, visitor
-from one_moment import Clock, estimate_now, program, still_app
 
 from epivote import EM, Ballots, SizeBounds
+from in_process import organiser, token_in, visitor
+from one_moment import Clock, estimate_now, program, still_app
 
 QUIZ = """
 title = "Which animals?"

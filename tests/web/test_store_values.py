@@ -6,7 +6,6 @@ from contextlib import closing
 from itertools import pairwise
 
 import pytest
-from in_process import store_of
 from sqlalchemy import select, text
 
 from epivote import FileError
@@ -15,6 +14,7 @@ from epivote.web.store.backup import copy_database
 from epivote.web.store.invitations import invite, join_invited
 from epivote.web.store.rows import clean_name, name_key
 from epivote.web.store.tables import INVITATIONS
+from in_process import store_of
 
 
 @pytest.fixture

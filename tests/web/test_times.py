@@ -3,11 +3,11 @@
 from datetime import datetime, timedelta
 
 import pytest
-from in_process import at, joined, organiser, say, token_in, visitor
-from one_moment import Clock, estimate_now, program, still_app
 
 from epivote.web.store import InvitationError
 from epivote.web.store.invitations import invite, join_invited
+from in_process import at, joined, organiser, say, token_in, visitor
+from one_moment import Clock, estimate_now, program, still_app
 from small_quiz import QUIZ
 
 OPENS, CLOSES = "2027-03-01T09:00:00+01:00", "2027-03-02T09:00:00+01:00"

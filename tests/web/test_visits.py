@@ -5,8 +5,6 @@ import re
 from http.cookies import SimpleCookie
 
 import pytest
-from in_process import joined, organiser, token_in, visitor
-from one_moment import NO_LIMITS, program, still_app
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
@@ -19,6 +17,8 @@ from epivote.web.site import Settings
 from epivote.web.store import InvitationError, NameTakenError, NotOpenError
 from epivote.web.views.errors import HANDLERS, refusal
 from epivote.web.views.pages import paragraphs, picture_address, static_address, when
+from in_process import joined, organiser, token_in, visitor
+from one_moment import NO_LIMITS, program, still_app
 from small_quiz import QUIZ
 
 DAY = 86_400
