@@ -108,7 +108,7 @@ class Table:
         value = self.values.get(key)
         if value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.5 <= value < 1:
+        if not isinstance(value, (int, float)) or not 0.5 <= value < 1:
             self.wrong(key, f"{key} is {value!r}; write a probability such as 0.95, from 0.5 to below 1")
             return None
         return float(value)
@@ -142,7 +142,7 @@ class Table:
         if value is None:
             return usual
         try:
-            return SizeBounds.of(value if isinstance(value, int) else str(value))
+            return SizeBounds.of(str(value))
         except InputError as error:
             self.wrong(key, f"{key} of {self.called}: {error}")
             return usual
