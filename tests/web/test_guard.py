@@ -248,11 +248,12 @@ def test_too_many_requests_wait_for_their_turn():
 def test_what_is_no_request_goes_through():
     seen = []
 
-    async def inner(scope, receive, send):
-        seen.append(scope["type"])
+    async def inner(*given):
+        seen.append(given)
 
-    apart(asyncio.run, Guard(inner, Limiter(), Limits(), refuse)({"type": "lifespan"}, None, None))
-    assert seen == ["lifespan"]
+    given = ({"type": "lifespan"}, "receive", "send")
+    apart(asyncio.run, Guard(inner, Limiter(), Limits(), refuse)(*given))
+    assert seen == [given]
 
 
 def test_the_app_stands_behind_the_guard(tmp_path):

@@ -219,6 +219,15 @@ def test_a_failed_change_leaves_nothing_behind(store):
     assert store.participants() == []
 
 
+def test_whoever_reads_sees_one_moment(store):
+    ann = store.join("ann", "visit")
+    with store.database.reading() as connection:
+        assert connection.execute(select(BALLOTS)).all() == []
+        store.answer(ann.id, "q1", ["a"])
+        assert connection.execute(select(BALLOTS)).all() == []
+    assert store.counts() == {"q1": 1}
+
+
 def test_migrations_make_the_tables_as_they_are_now(store):
     with store.database.reading() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
