@@ -40,10 +40,12 @@ async def echo(scope, receive, send):
 def ask(app=echo, *, chunks=(b"",), fields=(), path="/", query=b"", guard=None, limits=NO_LIMITS.limits, method="POST"):
     """One request through the guard: status, headers, body and how many pieces of the body were read."""
     guarded = guard or Guard(app, Limiter(), limits, refuse)
-    left, read, sent = list(chunks), [], []
+    left, read, sent, after_the_end = list(chunks), [], [], []
 
     async def receive():
         if not left:
+            after_the_end.append("again")
+            assert len(after_the_end) < 20, "it asks without end"
             return {"type": "http.disconnect"}
         read.append(left.pop(0))
         if callable(read[-1]):
