@@ -68,8 +68,8 @@ def started(programs: Path) -> Iterator[str]:
 
 def run(command: list[str], folder: Path) -> None:
     """Run a program in a folder its user may enter; what it says is shown only when it fails."""
-    nothing = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
-    done = subprocess.run(command, cwd=folder, **nothing, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
+    nothing, pipe = subprocess.DEVNULL, subprocess.PIPE
+    done = subprocess.run(command, cwd=folder, stdin=nothing, stdout=nothing, stderr=pipe, text=True, timeout=PATIENCE)
     if done.returncode:
         raise RuntimeError(f"{Path(command[-1]).name}: {done.stderr.strip()}")
 

@@ -14,6 +14,7 @@ from epivote import BallotError, Ballots, InputError
 from epivote.data.ballots import Menu, counted
 from epivote.data.build import assemble, without_alternative
 from epivote.data.lists import Lists
+from patience import PATIENCE
 from strategies import elections
 
 QUIZ = {("ann", "q1"): {"a", "b"}, ("bo", "q1"): set(), ("ann", "q2"): {"c"}}
@@ -338,6 +339,7 @@ def test_nothing_depends_on_the_order_in_which_sets_are_walked():
             text=True,
             check=True,
             env={**os.environ, "PYTHONHASHSEED": seed},
+            timeout=PATIENCE,
         ).stdout
         for seed in ("0", "1")
     ]

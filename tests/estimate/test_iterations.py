@@ -232,16 +232,20 @@ def test_random_starts_follow_their_seed():
 
 
 def test_of_equally_likely_ends_the_first_is_kept(monkeypatch):
-    kept = []
-    original = AMLE._alternate
+    ends, handed_on = [], []
+    top, rated_estimate = amle_module.top, amle_module.rated_estimate
+    monkeypatch.setattr(amle_module, "top", lambda *given: ends.append(top(*given)) or ends[-1])
     monkeypatch.setattr(
-        AMLE, "_alternate", lambda self, *rest, **run: kept.append(original(self, *rest, **run)) or kept[-1]
+        amle_module,
+        "rated_estimate",
+        lambda *given, **more: handed_on.append(given[1]) or rated_estimate(*given, **more),
     )
     fitted = AMLE(BOUNDS, Parameters(np.full(7, 0.8), np.full(7, 0.2), np.full(4, 0.4)), n_starts=2)
     monkeypatch.setattr(amle_module.starts, "random", lambda ballots, _: (np.full(7, 0.8), np.full(7, 0.2)))
     fitted.set_params(priors=0.4).fit(BALLOTS)
-    assert len(kept) == 2
-    assert fitted.estimate_ is kept[0]
+    assert len(ends) == 2
+    assert ends[0].objectives[-1] == ends[1].objectives[-1]
+    assert handed_on[0] is ends[0]
 
 
 @pytest.mark.parametrize("start", ["anna_karenina", "uniform", "random"])

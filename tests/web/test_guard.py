@@ -14,6 +14,7 @@ from epivote.web.security import headers, limits
 from epivote.web.security.headers import Guard
 from epivote.web.security.limits import Limiter, Limits, Rate
 from one_moment import NO_LIMITS, still_app
+from patience import PATIENCE
 
 LARGEST_BODY, LARGEST_HEAD = 65_536, 32_768
 
@@ -130,7 +131,7 @@ def test_of_an_endless_body_eight_megabytes_are_thrown_away():
 
 
 async def never():
-    await asyncio.Event().wait()
+    await asyncio.sleep(PATIENCE)
 
 
 def test_nobody_waits_for_a_body_that_does_not_come(monkeypatch):
