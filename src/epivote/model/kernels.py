@@ -41,7 +41,8 @@ def hard_pass(
     margins, prior, chosen = np.empty(width), log_priors[:width].copy(), np.zeros(width, np.bool_)
     for row in range(len(ballot_start) - 1):
         if len(fixed) and fixed[row]:
-            chosen[:] = given[row]
+            for c in range(width):
+                chosen[c] = given[row, c]
         else:
             if len(offered):
                 for c in range(width):
@@ -55,8 +56,8 @@ def hard_pass(
             voters[ballot_voter[b], 1] += size
         for c in range(width):
             occurrences[offered[row, c] if len(offered) else c] += chosen[c]
-        if len(sets):
-            sets[row] = chosen
+            if len(sets):
+                sets[row, c] = chosen[c]
 
 
 @compiled
@@ -177,7 +178,14 @@ def choose_row(margins, lower, upper, chosen):
     rounded = np.rint(margins * TIE_SCALE)
     size = lower if size < lower else upper
     if size > FEW:
-        chosen[np.argsort(-rounded, kind="mergesort")[:size]] = True
+        last = np.sort(rounded)[len(rounded) - size]
+        above = 0
+        for c in range(len(rounded)):
+            above += rounded[c] > last
+        for c in range(len(rounded)):
+            equal = rounded[c] == last and above < size  # the first of equals
+            chosen[c] = rounded[c] > last or equal
+            above += equal
         return
     for _ in range(size):
         best = np.argmax(rounded)  # the first of equals

@@ -99,20 +99,21 @@ class CompiledPass:
     def __init__(self, shard: Shard, known: Known | None) -> None:
         self.shard = shard
         self.short = shard.width <= WIDEST_MASK
-        lists = Lists(np.zeros(0, np.int64), np.zeros(0, np.uint8)) if self.short else shard.ticks.lists()
+        lists = Lists(np.zeros(0, np.int64), np.zeros(0, np.int64)) if self.short else shard.ticks.lists()
         self.fixed, self.given = np.zeros(0, bool), np.zeros((0, shard.width), bool)
         if known is not None:
             self.fixed, self.given = np.zeros(shard.shape[0], bool), np.zeros(shard.shape, bool)
             self.fixed[known.rows] = True
             self.given[known.rows] = known.sets
-        self.ballots = (
+        columns = (
             shard.ballot_start,
             shard.ballot_voter,
             _masks(shard) if self.short else np.zeros(0, np.uint64),
             lists.start,
-            lists.values,
+            lists.values.astype(np.uint16 if shard.width <= 1 << 16 else np.uint32, copy=False),
             np.zeros((0, 0), np.int64) if shard.offered is None else shard.offered,
         )
+        self.ballots = tuple(map(_read_only, columns))
         self._chosen: Chosen | None = None
 
     def sets(self, parameters: Parameters) -> BoolArray:
@@ -170,6 +171,13 @@ class CompiledPass:
     def _arguments(self, parameters: Parameters) -> tuple[Any, ...]:
         bounds = self.shard.lower, self.shard.upper
         return (*self.ballots, parameters.prior_log_odds, parameters.pushes, *bounds, self.fixed, self.given)
+
+
+def _read_only(array: IntArray) -> IntArray:
+    """The same numbers: loops are compiled for each type of argument, and what may be written to is another type."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _masks(shard: Shard) -> IntArray:

@@ -48,11 +48,8 @@ def soft_pass(
         count = len(block)
         for lane in range(count):
             row = block[lane]
-            if len(offered):
-                for c in range(width):
-                    one[c] = prior_odds[offered[row, c]]
-            else:
-                one[:] = prior_odds
+            for c in range(width):
+                one[c] = prior_odds[offered[row, c] if len(offered) else c]
             plain[lane] = not (len(fixed) and fixed[row]) and in_range(row, ballot_start, ballot_voter, rates, largest)
             if plain[lane]:
                 odds_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, odds_of_voter, one)
@@ -86,14 +83,18 @@ def soft_pass(
         for lane in range(count):
             begin, end = ballot_start[block[lane]] + rounds, ballot_start[block[lane] + 1]
             if begin < end:
-                one[:] = inclusion[:, lane]
+                for c in range(width):
+                    one[c] = inclusion[c, lane]
                 hits_of(begin, end, ballot_voter, masks, tick_start, tick_column, one, sizes[lane], voters)
             if len(offered):
                 for c in range(width):
                     occurrences[offered[block[lane], c]] += inclusion[c, lane]
         if not len(offered):
             for c in range(width):
-                occurrences[c] += inclusion[c, :count].sum()
+                inside = 0.0
+                for lane in range(count):
+                    inside += inclusion[c, lane]
+                occurrences[c] += inside
     return total + math.log(product)
 
 
