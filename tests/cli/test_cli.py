@@ -208,7 +208,7 @@ def test_markup_in_names_stays_text(tmp_path):
 
 def test_interrupting_a_long_run_keeps_the_best_so_far(tmp_path):
     path = tmp_path / "ballots.csv"
-    crowd = simulate(instances=60_000, voters=300, alternatives=30, bounds=(1, 4), ballots_per_instance=4, spammers=0.5)
+    crowd = simulate(instances=6_000, voters=300, alternatives=30, bounds=(1, 4), ballots_per_instance=4, spammers=0.5)
     write_ballots(crowd.ballots, path)
     code = (
         "import sys; from epivote.estimate import task; old = task.Task.hard_step; steps = []\n"
@@ -232,4 +232,4 @@ def test_interrupting_a_long_run_keeps_the_best_so_far(tmp_path):
     assert process.returncode == 130
     assert "interrupted after" in output
     assert "this is the best reached so far" in output
-    assert len((tmp_path / "out" / "truth.csv").read_text().splitlines()) == 60_001
+    assert len((tmp_path / "out" / "truth.csv").read_text().splitlines()) == 6_001

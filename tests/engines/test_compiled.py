@@ -155,7 +155,7 @@ def test_products_that_would_vanish_on_the_way_are_added_in_logarithms(ticked, b
 
 def crowd(alternatives, seed=3):
     return simulate(
-        instances=900,
+        instances=300,
         voters=40,
         alternatives=alternatives,
         bounds=(1, 3),

@@ -109,7 +109,9 @@ def test_tasks_do_not_pile_up_on_the_scheduler(folder, user):
     assert set(seen) == {len(user.nthreads())}, "one actor per worker, and nothing else"
 
 
-@pytest.mark.parametrize("noticed", [False, True], ids=["at once", "once it is known"])
+@pytest.mark.parametrize(
+    "noticed", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["at once", "once it is known"]
+)
 @pytest.mark.parametrize("cluster", [2], indirect=True, ids=["two workers"])
 def test_a_worker_killed_in_the_middle_changes_nothing(folder, cluster, client, expected, noticed):
     killed = []
@@ -153,6 +155,7 @@ def grow_old(_worker):
     type(distribution("epivote")).version = "0.0.1"
 
 
+@pytest.mark.slow
 def test_workers_that_die_whatever_they_do_are_given_up_with_one_sentence(folder, client):
     client.register_plugin(Spoilt(die_when_asked))
     with pytest.raises(ClusterError, match="died one after the other"):
@@ -177,6 +180,7 @@ def test_a_scheduler_that_closes_is_told_in_one_sentence(folder, cluster, client
         AMLE((1, 3)).fit(open_packed(folder, client=client), progress=close)
 
 
+@pytest.mark.slow
 def test_a_killed_scheduler_is_told_in_one_sentence(folder, tmp_path):
     where = tmp_path / "scheduler.json"
     command = [sys.executable, "-m", "dask"]
@@ -215,6 +219,7 @@ def test_a_client_made_later_is_not_mistaken_for_the_one_given(folder, user, exp
     assert len(placed) == len(user.nthreads()), "nothing was lost with the other"
 
 
+@pytest.mark.slow
 def test_a_call_that_is_never_answered_is_made_again(folder, client, expected):
     """As when a worker comes back at the same address without what it held."""
 
@@ -227,6 +232,7 @@ def test_a_call_that_is_never_answered_is_made_again(folder, client, expected):
     assert found.parameters_ == expected.parameters_
 
 
+@pytest.mark.slow
 def test_workers_use_the_threads_they_were_given(folder, expected):
     cluster = distributed.LocalCluster(n_workers=1, threads_per_worker=3, dashboard_address=None)
     with cluster, distributed.Client(cluster) as client:
@@ -235,6 +241,7 @@ def test_workers_use_the_threads_they_were_given(folder, expected):
     assert found.parameters_ == expected.parameters_
 
 
+@pytest.mark.slow
 def test_a_cluster_without_workers_is_given_up_with_one_sentence(folder, cluster, client, monkeypatch):
     monkeypatch.setattr(dask_engine, "GLANCE", 0.2)
     monkeypatch.setattr(dask_engine, "PATIENCE", 1.0)
@@ -248,6 +255,7 @@ def test_a_cluster_without_workers_is_given_up_with_one_sentence(folder, cluster
         AMLE((1, 3)).fit(open_packed(folder, client=client), progress=desert)
 
 
+@pytest.mark.slow
 def test_workers_that_come_back_are_waited_for(folder, cluster, client, expected):
 
     def leave_and_return(iteration, _value):

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles
@@ -38,6 +38,7 @@ def oracle_value(election, ballots, truths, parameters):
 
 @pytest.mark.parametrize("menus", [False, True], ids=["one menu", "menus"])
 @pytest.mark.parametrize("priors", ["individual", "shared", 0.3])
+@settings(max_examples=30)
 @given(data=st.data())
 def test_no_step_ever_lowers_the_likelihood(priors, menus, data):
     """Truth step, voter step and prior step each by itself, judged by brute force."""

@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles
@@ -47,6 +47,7 @@ def test_the_marginal_likelihood_is_the_sum_over_all_sets(election):
 
 @pytest.mark.parametrize("menus", [False, True], ids=["one menu", "menus"])
 @pytest.mark.parametrize("priors", ["individual", "shared", 0.3])
+@settings(max_examples=30)
 @given(data=st.data())
 def test_no_iteration_ever_lowers_the_marginal_likelihood(priors, menus, data):
     election = data.draw(elections(min_instances=2, max_instances=5, menus=menus))

@@ -90,12 +90,12 @@ def test_a_length_that_lies_gets_no_further(served, monkeypatch):
 
 
 def test_someone_who_sends_half_a_request_keeps_nobody_waiting(served):
-    slow = []
+    slow, half = [], f"POST /join HTTP/1.1\r\nHost: x\r\nContent-Type: {FORM}\r\nContent-Length: 1000\r\n\r\nnick"
     for _ in range(50):
         connection = socket.create_connection(
             ("127.0.0.1", served.port), timeout=30, source_address=(address_of_a_device(), 0)
         )
-        connection.sendall(b"POST /join HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nnick")
+        connection.sendall(half.encode())
         slow.append(connection)
     with Visitor(served) as visitor:
         assert visitor.get("/").status_code == 200

@@ -74,8 +74,9 @@ def test_nothing_a_task_or_a_person_says_runs(browser, nasty):
             )
             page.locator("label:has(input[name=tick])").nth(number).click()
             act(page, "answer")
-            act(page, "none")
-            act(page, "skip")
+            if number == 0:
+                act(page, "none")
+                act(page, "skip")
             for path in ("/end", "/", "/privacy", "/question/1") if number == 0 else ("/end",):
                 page.goto(path)
                 assert (

@@ -101,6 +101,7 @@ def test_the_estimation_survives_the_death_of_its_process(serve_here):
         assert boss.get("/organiser/report").status_code == 200
 
 
+@pytest.mark.slow
 def test_a_killed_server_leaves_no_process_behind(serve):
     running = serve(QUIZ)
     with Visitor(running).joined() as visitor, organiser(running) as boss:
