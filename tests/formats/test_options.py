@@ -109,7 +109,9 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "options", "ballots"), OPTIONS, ids=lambda value: str(value)[:30])
+@pytest.mark.parametrize(
+    ("text", "options", "ballots"), OPTIONS, ids=[" and ".join(options) for _, options, _ in OPTIONS]
+)
 def test_every_option_of_reading_in_python_and_in_the_command(write, tmp_path, text, options, ballots):
     path = write("in.csv", text)
     python = {**options, "alternatives": options["alternatives"].split("|")} if "alternatives" in options else options
