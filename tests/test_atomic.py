@@ -2,6 +2,7 @@
 
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -75,3 +76,9 @@ def test_what_stands_in_the_way_is_named(tmp_path):
     with pytest.raises(FileError, match=r"^cannot write .*/two: something odd; choose"):
         write_files({tmp_path / "two": odd})
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="only Linux tells which files are open")
+def test_no_file_stays_open(tmp_path):
+    write_files({tmp_path / f"{k}.csv": saying("x") for k in range(5)})
+    assert [name for name in map(os.path.realpath, Path("/proc/self/fd").iterdir()) if str(tmp_path) in name] == []

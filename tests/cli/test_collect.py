@@ -1,7 +1,9 @@
 """`epivote collect ...` without a server: what is asked of it, what is said, and where things go."""
 
+import os
 import socket
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -203,3 +205,15 @@ def test_opening_times_are_said(quiz):
     ):
         quiz.write_text(f"{when}\n{QUIZ}")
         assert collect("open", quiz) == f"{quiz} {words}\n"
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="only Linux tells which files are open")
+@pytest.mark.parametrize(
+    "arguments", ["export -o {0}/b.csv", "close", "open", "invite", "backup -o {0}/copy.db", "backup -o {0}", "serve"]
+)
+def test_no_command_leaves_its_database_open_however_it_ends(quiz, served, arguments):
+    name, *options = arguments.format(quiz.parent).split()
+    run("collect", name, quiz, *options)
+    assert quiz.with_suffix(".db").exists()
+    open_now = [os.path.realpath(each) for each in Path("/proc/self/fd").iterdir()]
+    assert [path for path in open_now if path.startswith(str(quiz.parent))] == []

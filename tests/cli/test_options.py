@@ -1,6 +1,7 @@
 """Every option of every command, each where it changes what comes out, and how."""
 
 import csv
+import html
 import json
 import re
 
@@ -149,6 +150,8 @@ def test_gold_teaches_or_is_compared_with(crowd, tmp_path):
     assert learnt["gold"] == ["i1", "i2"]
     assert [row["alternatives"] for row in learnt["truth"][:2]] == [["a1", "a2"], ["a3"]]
     assert learnt["notes"] == ["1 instance with a gold set has no ballots: 'elsewhere'"]
+    said("aggregate", crowd, "--method", "em", "--size", "1..2", "--gold", gold, "--report", tmp_path / "page.html")
+    assert f"{html.escape(learnt['notes'][0])}." in (tmp_path / "page.html").read_text().replace("&#39;", "&#x27;")
     scored = found(crowd, "--size", "1..2", "--gold", gold, "--gold-use", "score")
     assert (scored["gold"], scored["accuracy"]["n_instances"]) == ([], 2)
     plain = found(crowd, "--size", "1..2")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -90,27 +92,24 @@ def serve(
     Example: epivote collect serve quiz.toml
     """
     with one_sentence_per_error():
-        found, store = _open(task, database)
-        from epivote.web.app import collect_app
-        from epivote.web.serving import address_of, listen
-        from epivote.web.serving import serve as run
-
         wished = _public(address)
-        listening = listen(host, port)
-        public = wished or address_of(listening)
-        secrets = store.secrets()
+        with _opened(task, database) as (found, store):
+            from epivote.web.app import collect_app
+            from epivote.web.serving import address_of, listen
+            from epivote.web.serving import serve as run
 
-        def announce() -> None:
-            store.remember_address(public)
-            print(f"Participants: {public}")
-            print(f"Organiser:    {public}organiser?secret={secrets.organiser}")
-            print(f"JSON key:     {secrets.interface}")
-            print("Stop with Ctrl-C; ballots are kept, and the addresses stay the same.", flush=True)
+            listening = listen(host, port)
+            public = wished or address_of(listening)
+            secrets = store.secrets()
 
-        try:
+            def announce() -> None:
+                store.remember_address(public)
+                print(f"Participants: {public}")
+                print(f"Organiser:    {public}organiser?secret={secrets.organiser}")
+                print(f"JSON key:     {secrets.interface}")
+                print("Stop with Ctrl-C; ballots are kept, and the addresses stay the same.", flush=True)
+
             run(collect_app(found, store), listening, announce, behind_proxy=behind_proxy)
-        finally:
-            store.database.close()
 
 
 @app.command()
@@ -126,11 +125,10 @@ def export(
     with one_sentence_per_error():
         if output.suffix != ".csv" or output.name in ("menu.csv", "sizes.csv", "gold.csv"):
             raise InputError(f"{output.name!r} is no name for the ballots; use one such as ballots.csv")
-        found, store = _open(task, database)
-        from epivote.web.exporting import export as export_of
+        with _opened(task, database) as (found, store):
+            from epivote.web.exporting import export as export_of
 
-        made = export_of(store.snapshot()[1], found, output.name)
-        store.database.close()
+            made = export_of(store.snapshot()[1], found, output.name)
         write_files({output.parent / name: partial(_write, text) for name, text in made.files.items()})
         print(f"Wrote {', '.join(made.files)} in the folder {output.parent.absolute()}")
         if made.left_out:
@@ -145,9 +143,8 @@ def close(task: TaskFile, database: DatabaseAddress = None) -> None:
     Example: epivote collect close quiz.toml
     """
     with one_sentence_per_error():
-        _, store = _open(task, database)
-        store.close_task()
-        store.database.close()
+        with _opened(task, database) as (_, store):
+            store.close_task()
         print(f"{task} is closed: no answers are taken until `epivote collect open {task}`.")
 
 
@@ -160,9 +157,8 @@ def reopen(task: TaskFile, database: DatabaseAddress = None) -> None:
     from datetime import UTC, datetime
 
     with one_sentence_per_error():
-        found, store = _open(task, database)
-        store.open_task()
-        store.database.close()
+        with _opened(task, database) as (found, store):
+            store.open_task()
         moment = datetime.now(UTC)
         if found.is_over(moment):
             print(f"{task} is no longer closed by you, but its closing time has passed; change `closes`, serve anew.")
@@ -186,8 +182,7 @@ def invite(
 
     Example: epivote collect invite quiz.toml --count 20
     """
-    with one_sentence_per_error():
-        found, store = _open(task, database)
+    with one_sentence_per_error(), _opened(task, database) as (found, store):
         if found.join != "invitation":
             raise InputError(
                 f'{task} lets anybody answer, so links are not needed; write join = "invitation" to need them'
@@ -197,7 +192,6 @@ def invite(
         public = _public(address) or store.address() or "http://127.0.0.1:8000/"
         for token in make(store, count, days):
             print(f"{public}?invitation={token}")
-        store.database.close()
 
 
 @app.command()
@@ -211,11 +205,10 @@ def backup(
     Example: epivote collect backup quiz.toml -o quiz-monday.db
     """
     with one_sentence_per_error():
-        _, store = _open(task, database)
-        from epivote.web.store.backup import copy_database
+        with _opened(task, database) as (_, store):
+            from epivote.web.store.backup import copy_database
 
-        copy_database(store.database, output)
-        store.database.close()
+            copy_database(store.database, output)
         print(f"Wrote {output}; serve from it with --database sqlite:///{output}")
 
 
@@ -230,8 +223,9 @@ def _write(text: str, target: Path) -> None:
     target.write_text(text, encoding="utf-8")
 
 
-def _open(path: Path, database: str | None) -> tuple[Task, Store]:
-    """The task and its store."""
+@contextmanager
+def _opened(path: Path, database: str | None) -> Iterator[tuple[Task, Store]]:
+    """The task and its store, which is closed in the end."""
     from epivote.web.task import read_task
 
     task = read_task(path)
@@ -241,4 +235,6 @@ def _open(path: Path, database: str | None) -> tuple[Task, Store]:
         raise InputError(
             f"collecting needs {error.name}, which is not installed; get all of it with: pip install 'epivote[collect]'"
         ) from None
-    return task, Store(open_database(database or f"sqlite:///{path.absolute().with_suffix('.db')}"))
+    opened = open_database(database or f"sqlite:///{path.absolute().with_suffix('.db')}")
+    with closing(opened):
+        yield task, Store(opened)
