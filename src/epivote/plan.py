@@ -43,7 +43,7 @@ def plan(
     *,
     target: float = 0.95,
     instances: int = 2000,
-    seed: int = 0,
+    seed: int | np.random.Generator = 0,
 ) -> Plan:
     """Accuracy to expect from 1, 2, 3, ... voters per instance, drawn at random from those with the given rates.
 
@@ -53,11 +53,12 @@ def plan(
     """
     if not 0 < target < 1:
         raise InputError(f"target={target} must be a share between 0 and 1, such as 0.95")
+    number = int(seed.integers(1 << 32)) if isinstance(seed, np.random.Generator) else seed
     known: dict[int, PlanPoint] = {}
 
     def point(ballots: int) -> PlanPoint:
         if ballots not in known:
-            known[ballots] = _simulated(parameters, bounds, ballots, instances, seed)
+            known[ballots] = _simulated(parameters, bounds, ballots, instances, number)
         return known[ballots]
 
     for ballots in USUAL:

@@ -267,7 +267,7 @@ class RatedEstimator(Estimator):
         return reliability(self.model_, known.ballots, known.ballots, known.truths)
 
     def review(
-        self, threshold: float = 0.95, *, most: int = 100, limit: int | None = None, seed: int = 0
+        self, threshold: float = 0.95, *, most: int = 100, limit: int | None = None, seed: int | np.random.Generator = 0
     ) -> list[Doubt]:
         """Instances less sure than `threshold`, most doubtful first; the first `most` with ballots that should settle
         them. With `limit` no more than so many are returned.

@@ -105,7 +105,7 @@ class CompiledPass:
             self.fixed, self.given = np.zeros(shard.shape[0], bool), np.zeros(shard.shape, bool)
             self.fixed[known.rows] = True
             self.given[known.rows] = known.sets
-        columns = (
+        columns: tuple[IntArray, ...] = (
             shard.ballot_start,
             shard.ballot_voter,
             _masks(shard) if self.short else np.zeros(0, np.uint64),
