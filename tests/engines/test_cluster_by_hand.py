@@ -1,6 +1,7 @@
 """How blocks are dealt to the workers of a cluster and what happens when some are lost, with workers played by hand."""
 
 import asyncio
+import threading
 from contextlib import contextmanager
 
 import numpy as np
@@ -241,7 +242,9 @@ def test_a_lost_connection_is_told_in_one_sentence(packed):
         found.hard_sums(PARAMETERS)
 
 
-def test_an_engine_at_a_worker_has_its_threads_and_finds_the_same(packed, monkeypatch):
+@pytest.fixture
+def at_a_worker(monkeypatch):
+    """Here is a worker with three threads."""
     import distributed
 
     class Worker:
@@ -249,6 +252,9 @@ def test_an_engine_at_a_worker_has_its_threads_and_finds_the_same(packed, monkey
             nthreads = 3
 
     monkeypatch.setattr(distributed, "get_worker", Worker)
+
+
+def test_an_engine_at_a_worker_has_its_threads_and_finds_the_same(packed, at_a_worker):
     client = Client({"one": 1})
     made(packed, client)
     ((_, sources),) = client.placed
@@ -265,3 +271,45 @@ def test_an_engine_at_a_worker_has_its_threads_and_finds_the_same(packed, monkey
     assert total == pytest.approx(expected.soft_sums(PARAMETERS)[1], rel=1e-12)
     for by_menu in (False, True):
         assert at_worker.frame(by_menu=by_menu).groups == expected.frame(by_menu=by_menu).groups
+
+
+class Clock:
+    """Time that passes only where a test says so."""
+
+    def __init__(self, monkeypatch):
+        self.now, self.slept = 1000.0, []
+        monkeypatch.setattr(engine, "time", self)
+
+    def monotonic(self):
+        return self.now
+
+    def passes(self, seconds):
+        self.now += seconds
+
+    async def sleep(self, seconds):
+        self.slept.append(seconds)
+        self.passes(seconds)
+
+
+def test_work_that_took_a_tenth_of_a_second_is_handed_to_a_thread_the_next_time(at_a_worker, monkeypatch):
+    clock = Clock(monkeypatch)
+    at_worker, here = engine._Engine([], 1, 1), threading.get_ident()
+
+    async def threads_used():
+        found = []
+        for seconds in (0.0, 0.099, 0.101, 5.0, 0.099, 0.0):
+            work = lambda seconds: (clock.passes(seconds), threading.get_ident() != here)[1]  # noqa: E731
+            found.append(await at_worker._worked(work, seconds))
+        return found
+
+    assert asyncio.run(asyncio.wait_for(threads_used(), SECONDS)) == [True, False, False, True, True, False]
+
+
+def test_a_minute_without_workers_is_waited_for_with_a_look_every_two_seconds(monkeypatch):
+    clock, client = Clock(monkeypatch), Client()
+    monkeypatch.setattr(engine.asyncio, "sleep", clock.sleep)
+    client.threads = [{}]
+    with pytest.raises(ClusterError, match="has had no workers for 60 seconds"):
+        client.sync(engine._workers, client)
+    assert set(clock.slept) == {2.0}
+    assert 60 <= sum(clock.slept) <= 62
