@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 OUT := build/demo
+# Compiled modules are kept: tests start hundreds of processes, which would each compile the whole package.
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: demo quiz test test-slow coverage mutants lint format types bench bench-files bench-collect reproduce methods docs clean
 

@@ -61,6 +61,7 @@ def run_suite(root: Path, folder: Path) -> None:
     (starts / "sitecustomize.py").write_text(START, encoding="utf-8")
     environment = {
         **os.environ,
+        "PYTHONDONTWRITEBYTECODE": "",
         "COVERAGE_PROCESS_START": str(settings),
         "PYTHONPATH": os.pathsep.join(map(str, (root / "src", root, starts))),
         notes.SECONDS: str(folder / "seconds.json"),

@@ -158,7 +158,7 @@ def _run(tests: list[str], touched: Touched, root: Path, copy: Path) -> tuple[st
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(map(str, (copy / "src", copy))),
-        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONDONTWRITEBYTECODE": "",  # a planted file is newer than what was compiled of it, and compiled anew
         "EPIVOTE_DATA": os.environ.get("EPIVOTE_DATA", str(root.parent / "shared" / "data")),
         notes.SELECTED: str(selected),
     }
