@@ -221,6 +221,22 @@ def unsure():
     return MaximumLikelihood(0.7, 0.2, 0.4, SizeBounds(1, 2, {"i3": (0, 4)})).fit(crowd.ballots)
 
 
+def test_a_set_below_095_is_doubtful_unless_told_otherwise(unsure):
+    confidence = unsure.confidence_
+    assert np.any((confidence > 0.475) & (confidence < 0.95))
+    assert {doubt.instance for doubt in unsure.review()} == {
+        name for name, sure in zip(unsure.truth_, confidence, strict=True) if sure < 0.95
+    }
+
+
+def test_ballots_that_just_reach_the_threshold_are_enough():
+    """Voters who hardly ever err: after some of them the confidence is 1 to the last bit."""
+    ballots = simulate(instances=6, voters=1, alternatives=3, bounds=1, hit_rates=0.9, seed=1).ballots
+    more = [doubt.more_ballots for doubt in MaximumLikelihood(0.999, 0.001, 0.3, 1).fit(ballots).review(1.0)]
+    assert more
+    assert all(number is not None and number < 64 for number in more)
+
+
 def test_numbers_depend_on_the_seed_and_on_nothing_else(unsure):
     def numbers(**options):
         return [doubt.more_ballots for doubt in unsure.review(0.97, limit=12, **options)]

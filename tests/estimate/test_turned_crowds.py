@@ -76,6 +76,26 @@ def test_em_turns_a_crowd_only_if_that_explains_the_ballots_better_by_twenty():
     assert any(20 < gain < 40 for gain in gains.values())
 
 
+@pytest.mark.parametrize(("voters", "ballots", "instances"), [(200, 2, 60), (100, 3, 150)])
+def test_voters_of_few_ballots_are_drawn_towards_the_crowd_before_it_is_turned(voters, ballots, instances):
+    """Without that the first crowd would be turned and the second not."""
+    sparse = simulate(
+        instances=instances,
+        voters=voters,
+        alternatives=4,
+        bounds=1,
+        hit_rates=0.25,
+        false_alarm_rates=0.65,
+        priors=0.25,
+        ballots_per_instance=ballots,
+        seed=4,
+    ).ballots
+    gain = em_gain(sparse)
+    assert 16 < gain < 24
+    assert EM(1)._seems_upside_down(sparse, None, em_module.PseudoCounts.none(voters)) == (gain > 20)
+    assert (gain > 20) == (voters == 100)
+
+
 @pytest.mark.parametrize("kind", [AMLE, EM])
 def test_of_many_instances_a_sample_tells_which_way_up_the_crowd_is(kind, monkeypatch):
     monkeypatch.setattr(task_module, "SAMPLE", 20)
