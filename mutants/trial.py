@@ -41,12 +41,13 @@ class Outcome:
 def covering_tests(defect: Defect, touched: Touched, root: Path) -> list[str]:
     """The tests that run the line; where it runs on import or is compiled, those that run what uses it."""
     compiled = COMPILED.findall((root / defect.file).read_text(encoding="utf-8"))
+    body, found = _lines_of_function(defect, root), set[str]()
     if defect.function in compiled or (compiled and not defect.function):
         found = _users([*compiled, Path(defect.file).stem], touched, root)
-    else:
+    elif defect.line in body:
         found = touched.by(defect.file, _lines_of_statement(defect, root))
-    if not found and defect.function:
-        found = touched.by(defect.file, _lines_of_function(defect, root))
+    if not found:
+        found = touched.by(defect.file, body)
     if not found:
         found = touched.by_file(defect.file) | _users([_name(defect, root)], touched, root)
     return _likely_first(found, defect, touched)

@@ -144,3 +144,15 @@ def test_the_page_counts_by_package_and_gives_reasons():
     assert found[2].key in missed
     assert found[3].key not in missed
     assert "it is the same" in same
+
+
+def test_what_runs_on_import_is_tried_with_the_tests_that_use_it(tmp_path):
+    """Coverage puts a constant and a default down to whoever happened to import the module."""
+    file, text = "src/epivote/m.py", "LIMIT = 3\n\n\ndef over(x, limit=7):\n    return x > min(LIMIT, limit)\n"
+    (tmp_path / "src" / "epivote").mkdir(parents=True)
+    (tmp_path / file).write_text(text)
+    lines = {1: frozenset(["tests/test_a.py::importing"]), 4: frozenset(["tests/test_a.py::importing"])}
+    touched = Touched({file: lines | {5: frozenset(["tests/test_m.py::using"])}}, {})
+    for defect in defects_in(file, text):
+        expected = {"tests/test_m.py::using"} | ({"tests/test_a.py::importing"} if defect.line == 1 else set())
+        assert set(covering_tests(defect, touched, tmp_path)) == expected, defect
