@@ -65,7 +65,7 @@ def from_cluster(workers: int) -> Build:
 
 def worker_peaks(packed: Any) -> list[float]:
     """Peak memory of the workers that hold packed ballots."""
-    return sorted(packed.client.run(peak_memory).values())
+    return sorted(packed.where.client.run(peak_memory).values())
 
 
 def estimator(make: Callable[[Crowd], Any]) -> Callable[[Any, Crowd], Any]:

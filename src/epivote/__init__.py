@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
 from epivote.data.estimate import Estimate, Posterior
-from epivote.data.packed import PackedBallots, open_packed
+from epivote.data.packed import PackedBallots
 from epivote.data.packing import write_packed
 from epivote.data.parameters import Parameters
 from epivote.data.truths import Truths
+from epivote.engines.where import open_packed
 from epivote.errors import (
     BallotError,
     BoundsError,
@@ -40,10 +41,10 @@ from epivote.estimate.em import EM
 from epivote.estimate.explain import Explanation
 from epivote.estimate.history import Record
 from epivote.estimate.maximum_likelihood import MaximumLikelihood
+from epivote.estimate.objectives import log_likelihood, marginal_log_likelihood
 from epivote.estimate.reliability import VoterReport
 from epivote.estimate.review import Doubt
 from epivote.estimate.saving import load_model, save_model
-from epivote.estimate.task import log_likelihood, marginal_log_likelihood
 from epivote.evaluate.calibration import CalibrationBin, calibration
 from epivote.evaluate.confusion import confusions
 from epivote.evaluate.incentive import Standing, rank_participants

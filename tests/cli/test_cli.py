@@ -211,13 +211,13 @@ def test_interrupting_a_long_run_keeps_the_best_so_far(tmp_path):
     crowd = simulate(instances=6_000, voters=300, alternatives=30, bounds=(1, 4), ballots_per_instance=4, spammers=0.5)
     write_ballots(crowd.ballots, path)
     code = (
-        "import sys; from epivote.estimate import task; old = task.Task.hard_step; steps = []\n"
+        "import sys; from epivote.estimate.workload import Workload; old = Workload.hard_step; steps = []\n"
         "def told(self, parameters, **options):\n"
         "    print('step', file=sys.stderr, flush=True); steps.append(parameters)\n"
         "    while len(steps) > 2:\n"
         "        old(self, parameters, **options)\n"
         "    return old(self, parameters, **options)\n"
-        "task.Task.hard_step = told\n"
+        "Workload.hard_step = told\n"
         "from epivote.cli import app; app()"
     )
     command = [sys.executable, "-c", code, "aggregate", str(path), "--size", "1..4"]

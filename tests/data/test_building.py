@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epivote import BallotError, Ballots, InputError
-from epivote.data.ballots import Menu, counted
+from epivote.data.blocks import Menu
 from epivote.data.build import assemble, without_alternative
 from epivote.data.lists import Lists
+from epivote.data.names import counted
 from patience import PATIENCE
 from strategies import elections
 
@@ -294,9 +295,9 @@ def test_voters_without_a_ballot_are_counted_too():
 
 
 def test_one_of_one_is_everything():
-    assert GOOD.thinned(1) is GOOD
-    assert GOOD.thinned(0) is GOOD
-    assert GOOD.thinned(10**9 + 7).instances == ("q1",)
+    assert GOOD.sample_instances(1) is GOOD
+    assert GOOD.sample_instances(0) is GOOD
+    assert GOOD.sample_instances(10**9 + 7).instances == ("q1",)
 
 
 def test_words_count_empty_ballots_and_thousands():

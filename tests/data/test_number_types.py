@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from epivote import Ballots, Truths, write_packed
-from epivote.data.ballots import pairs_in
+from epivote.data.any_ballots import pairs_in
 from epivote.data.build import assemble, without_alternative
 from epivote.data.lists import Lists
 from epivote.data.names import smallest_integers

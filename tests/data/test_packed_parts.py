@@ -11,6 +11,7 @@ from epivote.data import packed as packed_module
 from epivote.data import packing
 from epivote.data.packed import is_packed, joined
 from epivote.data.stored import names_as_arrays, read_all, read_arrays, read_names, write_arrays
+from epivote.engines.where import Where
 
 VOTERS = [f"v{i}" for i in range(7)]
 
@@ -61,11 +62,11 @@ def test_parts_and_blocks_of_any_size_come_back_whole(tmp_path, monkeypatch, per
         assert block.menu_sizes.tolist() == part.menu_sizes.tolist()
         assert block.cast.tolist() == part.cast.tolist()
         assert block.keys().tolist() == [zlib.crc32(name.encode()) for name in names]
-        assert block.ballots() == part
+        assert block.in_memory() == part
         assert (block.n_ballots, block.n_alternatives) == (part.n_ballots, alternatives)
         assert block.n_ballots <= per_block or block.n_instances == 1
         rows = np.arange(block.n_instances)[::2]
-        assert block.ballots(rows) == part.select(instances=names[::2])
+        assert block.in_memory(rows) == part.select(instances=names[::2])
         at += block.n_instances
     assert at == 13
 
@@ -146,30 +147,31 @@ def test_every_step_th_instance_is_chosen_by_its_name(pair, step):
     for extra in ((), also):
         wanted = [z for z in whole.instances if zlib.crc32(z.encode()) % max(step, 1) == 0 or z in extra]
         expected = whole.select(instances=wanted or whole.instances[:1])
-        assert whole.thinned(step, extra) == expected
-        assert packed.thinned(step, extra) == expected
-        assert open_packed(packed.folder).thinned(step, extra) == expected
+        assert whole.sample_instances(step, extra) == expected
+        assert packed.sample_instances(step, extra) == expected
+        assert open_packed(packed.folder).sample_instances(step, extra) == expected
+        assert whole.thinned(step, also=extra) == packed.thinned(step, also=extra) == expected, "by their former name"
 
 
 def test_a_small_sample_is_kept_and_a_large_one_is_not(pair, monkeypatch):
     _, packed = pair
-    size = packed.thinned(2).n_instances
-    assert packed.thinned(2) is packed.thinned(2)
-    assert packed.thinned(2) is not packed.thinned(3)
+    size = packed.sample_instances(2).n_instances
+    assert packed.sample_instances(2) is packed.sample_instances(2)
+    assert packed.sample_instances(2) is not packed.sample_instances(3)
     for most, kept in ((size, True), (size - 1, False)):
         monkeypatch.setattr(packed_module, "KEPT_SAMPLE", most)
         again = open_packed(packed.folder)
-        assert (again.thinned(2) is again.thinned(2)) == kept
+        assert (again.sample_instances(2) is again.sample_instances(2)) == kept
 
 
 def test_options_of_opening_are_kept_and_a_client_stays_behind(pair):
     _, packed = pair
     opened = open_packed(str(packed.folder), client="somebody", kept_bytes=123)
-    assert (opened.client, opened.kept_bytes) == ("somebody", 123)
+    assert opened.where == Where("somebody", 123)
     sent = pickle.loads(pickle.dumps(opened))
-    assert (sent.folder, sent.client, sent.kept_bytes) == (packed.folder, None, 123)
+    assert (sent.folder, sent.where) == (packed.folder, Where(None, 123))
     assert sent == packed
-    assert (packed.client, packed.kept_bytes) == (None, 1 << 29)
+    assert open_packed(packed.folder).where == Where(None, 1 << 29)
 
 
 def test_a_folder_is_packed_if_it_has_an_index(pair, tmp_path):

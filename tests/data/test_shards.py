@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from epivote import Ballots
 from epivote.data.ballots import Menu
+from epivote.data.blocks import Columns
 from epivote.data.lists import Lists, Masks
-from epivote.data.shards import Columns, make_shards
+from epivote.data.shards import make_shards
 from strategies import elections
 
 
@@ -17,7 +18,7 @@ from strategies import elections
 def test_shards_hold_every_ballot_once_under_its_own_bounds(election, cells, as_masks):
     ballots = election.as_ballots()
     lower, upper = election.size_bounds.resolve(ballots)
-    columns = Columns.of(ballots)
+    columns = ballots.columns()
     if as_masks:
         columns = columns._replace(ticks=Masks(columns.ticks.masks()))
     cast, bounds, seen = {}, {}, []
@@ -80,7 +81,7 @@ def test_there_are_enough_shards_for_many_threads_but_no_tiny_or_huge_ones(insta
 
 def test_neighbours_are_not_copied():
     ballots = Ballots.from_mapping({(v, z): {"a"} for v in "uvw" for z in "pqrs"}, alternatives=["a", "b"])
-    columns, bounds = Columns.of(ballots), np.zeros(4, int)
+    columns, bounds = ballots.columns(), np.zeros(4, int)
     for shard in make_shards(columns, bounds, bounds + 1, 4):
         assert len(shard.instances) == 2
         assert np.shares_memory(shard.ballot_voter, columns.ballot_voter)

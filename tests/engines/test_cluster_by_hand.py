@@ -10,9 +10,10 @@ import pytest
 from epivote import ClusterError, Parameters, SizeBounds, open_packed, reference_crowd, write_packed
 from epivote.data import packing
 from epivote.engines import dask as engine
-from epivote.engines.disk import gold_by_block
+from epivote.engines.gold import gold_by_block
 from epivote.engines.local import LocalEngine
-from epivote.estimate.task import Task
+from epivote.engines.where import block_engine
+from epivote.estimate.workload import InMemoryWorkload
 
 pytest.importorskip("distributed")
 CROWD = reference_crowd(30, 8, 5, 2, seed=2)
@@ -95,18 +96,18 @@ class Client:
 @pytest.fixture
 def packed(tmp_path, monkeypatch):
     monkeypatch.setattr(packing, "BALLOTS_PER_BLOCK", 12)
-    monkeypatch.setattr(engine, "GLANCE", 0.01)
+    monkeypatch.setattr(engine, "POLL_SECONDS", 0.01)
     return write_packed([CROWD.ballots], tmp_path / "crowd").folder
 
 
 def made(folder, client, gold=None):
     packed = open_packed(folder, client=client)
-    return engine.DaskEngine(packed, BOUNDS, gold_by_block(packed, gold))
+    return block_engine(packed, BOUNDS, gold_by_block(packed, gold))
 
 
 def check(found):
     """The sums of an engine are those of a task in memory."""
-    expected = Task(CROWD.ballots, BOUNDS)
+    expected = InMemoryWorkload(CROWD.ballots, BOUNDS)
     for by_menu in (False, True):
         frame, other = found.frame(by_menu=by_menu), expected.engine.frame(by_menu=by_menu)
         np.testing.assert_array_equal(frame.ticks, other.ticks)
@@ -145,7 +146,7 @@ def test_workers_without_a_block_are_given_nothing(packed):
 def test_gold_goes_with_its_block(packed):
     client = Client()
     gold = {name: CROWD.gold[name] for name in CROWD.ballots.instances[::7]}
-    found, expected = made(packed, client, gold), Task(CROWD.ballots, BOUNDS, gold)
+    found, expected = made(packed, client, gold), InMemoryWorkload(CROWD.ballots, BOUNDS, gold)
     np.testing.assert_array_equal(found.hard_sums(PARAMETERS).voters, expected.engine.hard_sums(PARAMETERS).voters)
     for _, sources in client.placed:
         for source in sources:
@@ -207,7 +208,7 @@ def test_the_first_worker_is_waited_for_but_not_for_ever(packed, monkeypatch):
     client = Client()
     client.threads[:0] = [{}, {}, {}]
     check(made(packed, client))
-    monkeypatch.setattr(engine, "PATIENCE", 0.0)
+    monkeypatch.setattr(engine, "WORKER_TIMEOUT_SECONDS", 0.0)
     nobody = Client()
     nobody.threads = [{}]
     with pytest.raises(ClusterError, match="no workers for 0 seconds; start some and resume"):
@@ -260,7 +261,7 @@ def test_an_engine_at_a_worker_has_its_threads_and_finds_the_same(packed, at_a_w
     ((_, sources),) = client.placed
     at_worker = engine._Engine(sources, 8, 5)
     assert (at_worker.local.threads, at_worker.local.groups) == (3, 3)
-    expected = Task(CROWD.ballots, BOUNDS).engine
+    expected = InMemoryWorkload(CROWD.ballots, BOUNDS).engine
 
     async def both():
         return await at_worker.hard_sums(PARAMETERS), await at_worker.soft_sums(PARAMETERS)

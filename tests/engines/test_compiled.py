@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from epivote import AMLE, EM, Ballots, Parameters, SizeBounds, reference_crowd, simulate
 from epivote.engines import memory
-from epivote.estimate.task import Task
+from epivote.estimate.workload import InMemoryWorkload
 from epivote.model import compiling, passes
 from epivote.model.posterior import log_partition_and_inclusion
 from epivote.model.soft_kernels import LARGEST, weigh_margins, weigh_odds
@@ -37,11 +37,11 @@ def task_of(election, with_gold):
     """The task of an election and its parameters; with gold, the set of its first instance is given."""
     ballots, bounds = election.as_ballots(), election.size_bounds
     parameters = election.parameters(ballots)
-    task = Task(ballots, bounds)
+    task = InMemoryWorkload(ballots, bounds)
     if not with_gold:
         return task, parameters
     first = ballots.instances[0]
-    return Task(ballots, bounds, {first: task.truths(task.truth_step(parameters))[first]}), parameters
+    return InMemoryWorkload(ballots, bounds, {first: task.truths(task.truth_step(parameters))[first]}), parameters
 
 
 @given(elections(), st.booleans())
@@ -89,7 +89,7 @@ def test_sets_kept_from_pass_to_pass_are_those_chosen_anew(election, with_gold, 
 
 @pytest.mark.parametrize("bounds", [(1, 3), (2, 2), (0, 0), (0, 9), (9, 9), (4, 6)])
 def test_a_long_walk_changes_some_sets_and_keeps_most(bounds):
-    task = Task(crowd(9), SizeBounds(*bounds))
+    task = InMemoryWorkload(crowd(9), SizeBounds(*bounds))
     start = Parameters(np.full(40, 0.7), np.linspace(0.05, 0.4, 40), np.full(9, 0.3))
     for arrays, compiled in both(task):
         for parameters in walk(start, 5, 60):
@@ -100,7 +100,7 @@ def test_a_long_walk_changes_some_sets_and_keeps_most(bounds):
 
 
 def test_a_second_pass_at_the_same_parameters_chooses_nothing_anew():
-    task = Task(crowd(9), SizeBounds(1, 3))
+    task = InMemoryWorkload(crowd(9), SizeBounds(1, 3))
     parameters = Parameters(np.full(40, 0.7), np.linspace(0.05, 0.4, 40), np.full(9, 0.3))
     for _, compiled in both(task):
         counted(compiled.hard, task, parameters)
@@ -145,7 +145,7 @@ def test_products_that_would_vanish_on_the_way_are_added_in_logarithms(ticked, b
     cast[0, :, ticked] = 1
     rates = np.where(np.arange(n) < n // 2, 1e-4, 1 - 1e-4)
     parameters = Parameters(rates, 1 - rates, np.array([0.5, 0.4, 0.3]))
-    task = Task(Ballots.from_array(cast), bounds)
+    task = InMemoryWorkload(Ballots.from_array(cast), bounds)
     for arrays, compiled in both(task):
         (soft, total), (resoft, retotal) = (counted(one.soft, task, parameters) for one in (arrays, compiled))
         np.testing.assert_allclose(resoft.occurrences, soft.occurrences, rtol=1e-9)
@@ -190,7 +190,7 @@ def test_rows_with_few_and_with_many_ballots_are_weighed_alike(alternatives):
     missing = rng.random((400, 60)) > answering
     missing[0], missing[:, 0] = True, False
     array = rng.random((400, 60, alternatives)) < 0.3
-    task = Task(Ballots.from_array(array, missing=missing), SizeBounds(1, 3))
+    task = InMemoryWorkload(Ballots.from_array(array, missing=missing), SizeBounds(1, 3))
     rates = rng.uniform(0.3, 0.9, 60), rng.uniform(0.1, 0.5, 60), rng.uniform(0.1, 0.6, alternatives)
     for arrays, compiled in both(task):
         (soft, total), (resoft, retotal) = (counted(one.soft, task, Parameters(*rates)) for one in (arrays, compiled))
@@ -205,14 +205,14 @@ def test_neither_cut_nor_threads_change_a_bit_of_the_hard_result(cells, threads,
     monkeypatch.setattr(memory, "worth_compiling", lambda _: True)
     ballots = crowd(9)
     parameters = Parameters(np.full(40, 0.7), np.linspace(0.05, 0.4, 40), np.full(9, 0.3))
-    expected = Task(ballots, SizeBounds(1, 3)).hard_step(parameters)
+    expected = InMemoryWorkload(ballots, SizeBounds(1, 3)).hard_step(parameters)
     monkeypatch.setenv("EPIVOTE_THREADS", threads)
-    task = Task(ballots, SizeBounds(1, 3), cells_per_shard=cells)
+    task = InMemoryWorkload(ballots, SizeBounds(1, 3), cells_per_shard=cells)
     found = task.hard_step(parameters)
     for name in SUMS:
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
-    assert task.truths(task.truth_step(parameters)) == Task(ballots, SizeBounds(1, 3)).truths(
-        Task(ballots, SizeBounds(1, 3)).truth_step(parameters)
+    assert task.truths(task.truth_step(parameters)) == InMemoryWorkload(ballots, SizeBounds(1, 3)).truths(
+        InMemoryWorkload(ballots, SizeBounds(1, 3)).truth_step(parameters)
     )
 
 
@@ -222,7 +222,7 @@ def test_threads_change_nothing_of_the_soft_result_either(monkeypatch):
     found = []
     for threads in ("1", "2"):
         monkeypatch.setenv("EPIVOTE_THREADS", threads)
-        task = Task(ballots, SizeBounds(1, 3), cells_per_shard=700)
+        task = InMemoryWorkload(ballots, SizeBounds(1, 3), cells_per_shard=700)
         parameters = Parameters(np.full(40, 0.7), np.linspace(0.05, 0.4, 40), np.full(9, 0.3))
         found.append(task.soft_step(parameters))
     assert found[0][1] == found[1][1]

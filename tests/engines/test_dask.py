@@ -243,8 +243,8 @@ def test_workers_use_the_threads_they_were_given(folder, expected):
 
 @pytest.mark.slow
 def test_a_cluster_without_workers_is_given_up_with_one_sentence(folder, cluster, client, monkeypatch):
-    monkeypatch.setattr(dask_engine, "GLANCE", 0.2)
-    monkeypatch.setattr(dask_engine, "PATIENCE", 1.0)
+    monkeypatch.setattr(dask_engine, "POLL_SECONDS", 0.2)
+    monkeypatch.setattr(dask_engine, "WORKER_TIMEOUT_SECONDS", 1.0)
 
     def desert(iteration, _value):
         if iteration == 2:
@@ -282,7 +282,7 @@ def test_a_damaged_block_is_refused_by_the_workers_too(folder, user, tmp_path):
 def threads_used(short):
     """Whether an engine on a worker hands its first, second and third work to a thread."""
     patch = pytest.MonkeyPatch()
-    patch.setattr(dask_engine, "SHORT", short)
+    patch.setattr(dask_engine, "INLINE_SECONDS", short)
     engine, here = dask_engine._Engine([], 1, 1), threading.get_ident()
 
     async def three_times():

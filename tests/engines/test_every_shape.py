@@ -10,7 +10,7 @@ import pytest
 from epivote import Ballots, Parameters, SizeBounds, open_packed, write_packed
 from epivote.data import packing
 from epivote.engines import disk, memory
-from epivote.estimate.task import PackedTask, Task
+from epivote.estimate.workload import InMemoryWorkload, Workload
 from epivote.model.passes import ArrayPass, CompiledPass
 from epivote.model.statistics import Sums
 
@@ -205,7 +205,7 @@ def test_steps_find_what_loops_find(width, menus, floor, engines):
     ballots, bounds, gold = one.ballots(), one.size_bounds(), one.gold_sets()
     for compiled in (False, True):
         engines(compiled=compiled)
-        task = Task(ballots, bounds, gold)
+        task = InMemoryWorkload(ballots, bounds, gold)
         check(task, parameters, *expected)
         truths = task.truths(task.truth_step(parameters))
         for z in range(len(one.cast)):
@@ -222,7 +222,7 @@ def test_neither_shards_nor_threads_show(menus, threads, engines):
     for compiled in (False, True):
         engines(compiled=compiled, threads=threads)
         for rows in (1, 2, 3, 100):
-            task = Task(one.ballots(), one.size_bounds(), one.gold_sets(), cells_per_shard=5 * rows)
+            task = InMemoryWorkload(one.ballots(), one.size_bounds(), one.gold_sets(), cells_per_shard=5 * rows)
             groups.append(check(task, parameters, *expected, by_menu=True))
             assert list(groups[-1]) == sorted(groups[-1]), "always in the same order"
     assert all(each == groups[0] for each in groups)
@@ -245,7 +245,7 @@ def test_blocks_on_disk_find_what_loops_find(tmp_path, menus, engines, monkeypat
         write_packed([one.ballots()], folder)
         for kept_bytes in (0, 1500, 1 << 29):
             engines(compiled=menus, threads=2)
-            task = PackedTask(open_packed(folder, kept_bytes=kept_bytes), one.size_bounds(), one.gold_sets())
+            task = Workload(open_packed(folder, kept_bytes=kept_bytes), one.size_bounds(), one.gold_sets())
             for each in expected:
                 check(task, *each, by_menu=menus)
 
@@ -268,7 +268,7 @@ def test_a_pass_after_another_finds_what_a_first_one_finds(width, kind):
         ]
         return Parameters(*mixed)
 
-    task = Task(one.ballots(), one.size_bounds(), one.gold_sets())
+    task = InMemoryWorkload(one.ballots(), one.size_bounds(), one.gold_sets())
     passes = [CompiledPass(shard, known) for shard, known in zip(task.shards, task._known, strict=True)]
     for share in (0.0, 1e-9, 0.01, 0.02, 0.03, 0.2, 0.5, 0.5, 1.0, 0.0):
         parameters = between(share)

@@ -12,9 +12,10 @@ from epivote import Ballots, BoundsError, InputError, Parameters, SizeBounds, op
 from epivote.data import packing
 from epivote.data.packed import PackedBlock
 from epivote.engines import disk, local, memory
-from epivote.engines.disk import disk_engine, gold_by_block
+from epivote.engines.gold import gold_by_block
 from epivote.engines.local import LocalEngine
-from epivote.estimate.task import PackedTask, Task
+from epivote.engines.where import block_engine
+from epivote.estimate.workload import InMemoryWorkload, Workload
 
 CROWD = reference_crowd(60, 10, 5, 2, seed=6)
 BOUNDS = SizeBounds(1, 2)
@@ -121,12 +122,12 @@ def test_compiled_engines_get_the_threads_and_others_one(tmp_path, monkeypatch):
     for compiled, threads in ((True, 6), (False, 1)):
         for module in (memory, disk):
             monkeypatch.setattr(module, "worth_compiling", lambda _, compiled=compiled: compiled)
-        assert Task(CROWD.ballots, BOUNDS).engine.threads == threads
-        assert PackedTask(packed, BOUNDS, None).engine.threads == threads
+        assert InMemoryWorkload(CROWD.ballots, BOUNDS).engine.threads == threads
+        assert Workload(packed, BOUNDS, None).engine.threads == threads
 
 
 def test_what_is_known_before_any_sets_is_worked_out_once():
-    engine = Task(CROWD.ballots, BOUNDS).engine
+    engine = InMemoryWorkload(CROWD.ballots, BOUNDS).engine
     assert engine.frame(by_menu=False) is engine.frame(by_menu=False)
     assert engine.frame(by_menu=True) is not engine.frame(by_menu=False)
 
@@ -169,10 +170,10 @@ def test_as_many_blocks_are_kept_as_fit_in_the_budget(packed, cells, compiled, m
     nothing = [{} for _ in blocks]
     for kept in range(len(blocks) + 1):
         room = sum(needed[:kept])
-        exactly = disk_engine(open_packed(packed, kept_bytes=room), BOUNDS, nothing)
+        exactly = block_engine(open_packed(packed, kept_bytes=room), BOUNDS, nothing)
         assert [source.kept for source in exactly.sources] == [k < kept for k in range(len(blocks))]
         if kept:
-            less = disk_engine(open_packed(packed, kept_bytes=room - 1), BOUNDS, nothing)
+            less = block_engine(open_packed(packed, kept_bytes=room - 1), BOUNDS, nothing)
             assert sum(source.kept for source in less.sources) == kept - 1, "one byte too few"
 
 
@@ -185,7 +186,7 @@ def test_kept_blocks_are_read_once_and_others_every_time(packed, monkeypatch):
 
     monkeypatch.setattr(PackedBlock, "columns", noted)
     blocks = open_packed(packed).blocks
-    engine = disk_engine(
+    engine = block_engine(
         open_packed(packed, kept_bytes=sum(bytes_of(block, 1) for block in blocks[:2])), BOUNDS, [{} for _ in blocks]
     )
     for _ in range(3):
@@ -197,7 +198,7 @@ def test_kept_blocks_are_read_once_and_others_every_time(packed, monkeypatch):
 def test_blocks_are_cut_into_shards_of_the_right_size(packed, compiled, monkeypatch):
     monkeypatch.setattr(disk, "worth_compiling", lambda _: compiled)
     monkeypatch.setattr(disk, "CELLS_PER_COMPILED_SHARD" if compiled else "CELLS_PER_SHARD", 5 * 4)
-    engine = disk_engine(open_packed(packed), BOUNDS, [{} for _ in open_packed(packed).blocks])
+    engine = block_engine(open_packed(packed), BOUNDS, [{} for _ in open_packed(packed).blocks])
     for source in engine.sources:
         shards = [one.shard for one in source()]
         assert [len(shard.instances) for shard in shards][:-1] == [4] * (len(shards) - 1)
@@ -232,19 +233,19 @@ def test_gold_sets_may_be_as_small_and_as_large_as_the_bounds_allow(bounds):
     for size in range(4):
         gold = {"z1": set("abc"[:size])}
         if lower <= size <= upper:
-            task = Task(small(), SizeBounds(lower, upper), gold)
+            task = InMemoryWorkload(small(), SizeBounds(lower, upper), gold)
             parameters = Parameters(np.full(2, 0.5), np.full(2, 0.5), np.full(3, 0.4))
             assert task.truths(task.truth_step(parameters))["z1"] == gold["z1"]
         else:
             said = f"'z1' has {size} alternatives, outside the size bounds {lower}..{upper}; correct it"
             with pytest.raises(BoundsError, match=said):
-                Task(small(), SizeBounds(lower, upper), gold)
+                InMemoryWorkload(small(), SizeBounds(lower, upper), gold)
 
 
 def test_the_first_gold_set_outside_the_bounds_is_named():
     gold = {"z3": {"a", "b", "c"}, "z2": set(), "z0": {"a"}}
     with pytest.raises(BoundsError, match="the gold set of instance 'z2' has 0 alternatives"):
-        Task(small(), SizeBounds(1, 2), gold)
+        InMemoryWorkload(small(), SizeBounds(1, 2), gold)
 
 
 def test_a_set_with_a_name_that_is_not_offered_is_refused_by_the_menu_of_its_instance():
@@ -253,8 +254,8 @@ def test_a_set_with_a_name_that_is_not_offered_is_refused_by_the_menu_of_its_ins
     for instance, name, offered in (("z0", "c", "'a', 'b'"), ("z1", "b", "'a', 'c'")):
         said = rf"the set of instance '{instance}' has '{name}', which is not offered there \({offered}\)"
         with pytest.raises(InputError, match=said):
-            Task(ballots, SizeBounds(0, 3), {instance: {name}})
-    task = Task(ballots, SizeBounds(0, 3))
+            InMemoryWorkload(ballots, SizeBounds(0, 3), {instance: {name}})
+    task = InMemoryWorkload(ballots, SizeBounds(0, 3))
     wanted = {"z0": {"b"}, "z1": {"c"}, "z2": {"c"}}
-    assert dict(task.truths(task.chosen(wanted)).items()) == wanted
-    assert task.truths(task.chosen({"z2": {"b"}}))["z1"] == set(), "instances without a set are left empty"
+    assert dict(task.truths(task.tables(wanted)).items()) == wanted
+    assert task.truths(task.tables({"z2": {"b"}}))["z1"] == set(), "instances without a set are left empty"

@@ -55,10 +55,10 @@ def test_packed_ballots_come_back_as_they_were(tmp_path_factory, election, per_b
     assert packed.has_menus == ballots.has_menus
     np.testing.assert_array_equal(packed.ballots_per_voter, ballots.ballots_per_voter)
     np.testing.assert_array_equal(packed.menu_sizes, ballots.menu_sizes)
-    assert packed.thinned(3) == ballots.thinned(3)
-    assert packed.thinned(5) == ballots.thinned(5)
-    assert packed.thinned(5, ballots.instances[:4]) == ballots.thinned(5, ballots.instances[:4])
-    assert packed.thinned(5) is packed.thinned(5)
+    assert packed.sample_instances(3) == ballots.sample_instances(3)
+    assert packed.sample_instances(5) == ballots.sample_instances(5)
+    assert packed.sample_instances(5, ballots.instances[:4]) == ballots.sample_instances(5, ballots.instances[:4])
+    assert packed.sample_instances(5) is packed.sample_instances(5)
     for instance in ballots.instances:
         assert packed.select(instances=[instance]) == ballots.select(instances=[instance])
 

@@ -17,7 +17,7 @@ from epivote import (
 )
 from epivote.estimate import amle as amle_module
 from epivote.estimate.maximise import maximise, prior_kind
-from epivote.estimate.task import Task
+from epivote.estimate.workload import InMemoryWorkload
 from epivote.model.pseudo import PseudoCounts
 from strategies import elections
 
@@ -47,7 +47,7 @@ def test_no_step_ever_lowers_the_likelihood(priors, menus, data):
     prior_update = data.draw(st.sampled_from(["mle", "solved"]))
     ballots = election.as_ballots()
     estimator = AMLE(election.size_bounds, start, prior_update, priors=priors)
-    task = Task(ballots, election.size_bounds)
+    task = InMemoryWorkload(ballots, election.size_bounds)
     kind = prior_kind(priors, ballots)
     parameters = next(estimator._starts(ballots, None, None))
     nothing = PseudoCounts.none(ballots.n_voters)
@@ -127,7 +127,9 @@ def test_any_sharding_gives_the_same_result_to_the_last_bit(election, cells):
     ballots = election.as_ballots()
     whole = AMLE(election.size_bounds).fit(ballots)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(amle_module, "open_task", lambda ballots, bounds, gold: Task(ballots, bounds, gold, cells))
+        patch.setattr(
+            amle_module, "workload", lambda ballots, bounds, gold: InMemoryWorkload(ballots, bounds, gold, cells)
+        )
         cut = AMLE(election.size_bounds).fit(ballots)
     assert cut.truth_ == whole.truth_
     assert cut.parameters_ == whole.parameters_
@@ -138,7 +140,7 @@ def test_any_sharding_gives_the_same_result_to_the_last_bit(election, cells):
 def test_free_bounds_are_independent_thresholds():
     ballots = simulate(instances=40, voters=6, alternatives=5, bounds=(0, 5), seed=1).ballots
     fitted = AMLE((0, None)).fit(ballots)
-    task = Task(ballots, SizeBounds(0, None))
+    task = InMemoryWorkload(ballots, SizeBounds(0, None))
     (margins,) = task.margins(fitted.parameters_)
     assert task.truths([margins >= 0]) == fitted.truth_
 
@@ -183,14 +185,14 @@ def test_an_interrupted_run_keeps_and_labels_its_estimate(monkeypatch):
     ballots = simulate(instances=30, voters=8, alternatives=6, bounds=(1, 3), spammers=0.3, seed=2).ballots
     steps = []
 
-    class Interrupted(Task):
+    class Interrupted(InMemoryWorkload):
         def hard_step(self, parameters, *, by_menu=False):
             steps.append(parameters)
             if len(steps) == 3:
                 raise KeyboardInterrupt
             return super().hard_step(parameters, by_menu=by_menu)
 
-    monkeypatch.setattr(amle_module, "open_task", Interrupted)
+    monkeypatch.setattr(amle_module, "workload", Interrupted)
     estimator = AMLE((1, 3))
     with pytest.raises(KeyboardInterrupt):
         estimator.fit(ballots)
@@ -204,14 +206,14 @@ def test_an_interrupt_during_a_later_start_keeps_the_best_so_far(monkeypatch):
     first = AMLE((1, 3)).fit(ballots)
     steps = []
 
-    class Interrupted(Task):
+    class Interrupted(InMemoryWorkload):
         def hard_step(self, parameters, *, by_menu=False):
             steps.append(parameters)
             if len(steps) == first.n_iter_ + 2:
                 raise KeyboardInterrupt
             return super().hard_step(parameters, by_menu=by_menu)
 
-    monkeypatch.setattr(amle_module, "open_task", Interrupted)
+    monkeypatch.setattr(amle_module, "workload", Interrupted)
     estimator = AMLE((1, 3), n_starts=5)
     with pytest.raises(KeyboardInterrupt):
         estimator.fit(ballots)

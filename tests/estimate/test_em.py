@@ -10,7 +10,7 @@ import oracles
 from epivote import AMLE, EM, Ballots, InputError, MaximumLikelihood, marginal_log_likelihood, simulate
 from epivote.estimate import em as em_module
 from epivote.estimate.maximise import maximise, prior_kind
-from epivote.estimate.task import Task
+from epivote.estimate.workload import InMemoryWorkload
 from epivote.model.likelihood import log_likelihood_of, marginal_log_likelihood_of
 from epivote.model.priors import Belief, prior_step, solved_priors
 from epivote.model.pseudo import PseudoCounts, _crowd, shrinkage
@@ -52,7 +52,7 @@ def test_the_marginal_likelihood_is_the_sum_over_all_sets(election):
 def test_no_iteration_ever_lowers_the_marginal_likelihood(priors, menus, data):
     election = data.draw(elections(min_instances=2, max_instances=5, menus=menus))
     ballots = election.as_ballots()
-    task = Task(ballots, election.size_bounds)
+    task = InMemoryWorkload(ballots, election.size_bounds)
     kind = prior_kind(priors, ballots)
     parameters = EM(election.size_bounds, priors=priors)._start(ballots)
     by_menu = kind != "shared" and ballots.menu is not None
@@ -171,7 +171,7 @@ def test_the_strength_of_the_crowd_is_estimated(a, b):
 def test_belief_in_priors_counts_like_instances_without_bounds(election, present, absent):
     """The solved priors maximise likelihood times belief: no step by hand improves on them."""
     ballots = election.as_ballots()
-    task = Task(ballots, election.size_bounds)
+    task = InMemoryWorkload(ballots, election.size_bounds)
     parameters = election.parameters(ballots)
     statistics = task.statistics(task.truth_step(parameters))
     belief = Belief(present, absent)
@@ -206,15 +206,15 @@ def test_an_interrupted_run_keeps_and_labels_its_estimate(monkeypatch):
     crowd = simulate(instances=50, voters=20, alternatives=5, bounds=(1, 2), coverage=0.3, seed=2)
     calls = []
 
-    class Interrupted(Task):
+    class Interrupted(InMemoryWorkload):
         def soft_step(self, parameters, *, by_menu=False):
             calls.append(parameters)
             if len(calls) == 4:
                 raise KeyboardInterrupt
             return super().soft_step(parameters, by_menu=by_menu)
 
-    monkeypatch.setattr(em_module, "Task", Interrupted)
-    monkeypatch.setattr(em_module, "open_task", Interrupted)
+    monkeypatch.setattr(em_module, "InMemoryWorkload", Interrupted)
+    monkeypatch.setattr(em_module, "workload", Interrupted)
     estimator = EM((1, 2))
     with pytest.raises(KeyboardInterrupt):
         estimator.fit(crowd.ballots)
@@ -230,7 +230,7 @@ def test_an_interrupted_run_keeps_and_labels_its_estimate(monkeypatch):
 def test_joint_and_marginal_likelihood_agree_when_one_set_is_possible():
     ballots = Ballots.from_mapping({("v", "z"): {"a"}, ("w", "z"): {"a", "b"}})
     known = MaximumLikelihood(0.8, 0.3, 0.4, bounds=2).fit(ballots)
-    task = Task(ballots, known.estimate_.bounds)
+    task = InMemoryWorkload(ballots, known.estimate_.bounds)
     membership, log_partition = task.expectation(known.parameters_)
     statistics = task.statistics(membership)
     assert marginal_log_likelihood_of(statistics, log_partition, known.parameters_) == pytest.approx(

@@ -24,7 +24,7 @@ from epivote import (
     simulate,
     suggest_method,
 )
-from epivote.estimate.task import Task
+from epivote.estimate.workload import InMemoryWorkload
 from strategies import elections
 
 # Explanations
@@ -34,7 +34,7 @@ from strategies import elections
 def test_explanations_add_up_to_the_margin(election, kind):
     ballots = election.as_ballots()
     fitted = kind(election.size_bounds, priors=0.3).fit(ballots)
-    task = Task(ballots, election.size_bounds)
+    task = InMemoryWorkload(ballots, election.size_bounds)
     for shard, rows in zip(task.shards, task.margins(fitted.parameters_), strict=True):
         for z, row in zip(shard.instances, rows, strict=True):
             name = ballots.instances[z]
@@ -252,8 +252,8 @@ def test_likelihood_with_gold_is_that_of_the_clamped_sets(election, data):
 def test_all_gold_makes_em_count():
     crowd = simulate(instances=300, voters=10, alternatives=4, bounds=(1, 2), seed=2)
     fitted = EM((1, 2), shrinkage=0).fit(crowd.ballots, gold=crowd.gold)
-    task = Task(crowd.ballots, fitted.estimate_.bounds)
-    counted = task.statistics(task.chosen(crowd.gold))
+    task = InMemoryWorkload(crowd.ballots, fitted.estimate_.bounds)
+    counted = task.statistics(task.tables(crowd.gold))
     np.testing.assert_allclose(fitted.parameters_.hit_rates, counted.hits / counted.winners_seen, atol=1e-9)
 
 

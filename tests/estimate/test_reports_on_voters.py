@@ -265,8 +265,10 @@ def test_reports_on_packed_ballots_look_for_copies_in_a_sample(tmp_path, monkeyp
     packed = write_packed([ballots], tmp_path / "packed")
     learnt = MaximumLikelihood(0.8, 0.1, 0.5, (1, None)).fit(open_packed(packed.folder), gold=gold)
     asked = []
-    thinned = type(packed).thinned
-    monkeypatch.setattr(type(packed), "thinned", lambda self, step: asked.append(step) or thinned(self, step))
+    sampled = type(packed).sample_instances
+    monkeypatch.setattr(
+        type(packed), "sample_instances", lambda self, every: asked.append(every) or sampled(self, every)
+    )
     whole = {report.voter: report for report in known.reliability()}
     for most, step in ((ballots.n_ballots, 1), (ballots.n_ballots - 1, 2), (100, -(-ballots.n_ballots // 100))):
         monkeypatch.setattr(base, "BALLOTS_FOR_COPIES", most)

@@ -127,13 +127,13 @@ def test_ticks_are_too_many_if_clearly_more_than_can_be_right(upper):
 
 def test_a_thinned_part_is_chosen_by_name_and_holds_what_is_wanted():
     ballots = simulate(instances=500, voters=9, alternatives=4, bounds=(1, 2), seed=2).ballots
-    part = ballots.thinned(10, also=[ballots.instances[3], "no such instance"])
-    assert ballots.thinned(1) is ballots
+    part = ballots.sample_instances(10, include=[ballots.instances[3], "no such instance"])
+    assert ballots.sample_instances(1) is ballots
     assert ballots.instances[3] in part.instances
     assert 20 < part.n_instances < 90
     assert part == ballots.select(instances=part.instances)
-    fewer = ballots.select(instances=ballots.instances[250:]).thinned(10)
-    assert set(fewer.instances) == set(ballots.thinned(10).instances) & set(ballots.instances[250:])
+    fewer = ballots.select(instances=ballots.instances[250:]).sample_instances(10)
+    assert set(fewer.instances) == set(ballots.sample_instances(10).instances) & set(ballots.instances[250:])
 
 
 def test_large_sparse_crowds_start_from_pairs(monkeypatch):
@@ -193,7 +193,7 @@ def test_a_part_is_taken_of_a_million_pairs_or_of_twenty_million_ballots(
     asked = []
 
     class Many:
-        def thinned(self, step):
+        def sample_instances(self, step):
             asked.append(step)
             return small
 

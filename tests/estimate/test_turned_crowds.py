@@ -8,8 +8,8 @@ import pytest
 from epivote import AMLE, EM, CrowdWarning, Parameters, SizeBounds, marginal_log_likelihood, simulate, write_packed
 from epivote.estimate import amle as amle_module
 from epivote.estimate import em as em_module
+from epivote.estimate import probe as probe_module
 from epivote.estimate import starts
-from epivote.estimate import task as task_module
 from epivote.estimate.climb import State
 
 
@@ -54,7 +54,7 @@ def test_amle_turns_a_crowd_only_if_that_is_more_likely_by_twenty():
 def em_gain(ballots):
     """How much better ten iterations from voters who tick wrong answers explain the ballots."""
     known = em_module.PseudoCounts.none(ballots.n_voters)
-    task = em_module.Task(ballots, SizeBounds.of(1), None)
+    task = em_module.InMemoryWorkload(ballots, SizeBounds.of(1), None)
     step = em_module.em_step(task, "individual", 1e-4, known, strength=1.0, tolerance=1e-2)
     ends = []
     for rates in ((0.2, 0.7), (0.7, 0.2)):
@@ -98,9 +98,9 @@ def test_voters_of_few_ballots_are_drawn_towards_the_crowd_before_it_is_turned(v
 
 @pytest.mark.parametrize("kind", [AMLE, EM])
 def test_of_many_instances_a_sample_tells_which_way_up_the_crowd_is(kind, monkeypatch):
-    monkeypatch.setattr(task_module, "SAMPLE", 20)
+    monkeypatch.setattr(probe_module, "SAMPLE_INSTANCES", 20)
     sizes = []
-    original = task_module.sampled
+    original = probe_module.sampled
 
     def noted(ballots, gold):
         found = original(ballots, gold)
@@ -124,28 +124,28 @@ def test_of_many_instances_a_sample_tells_which_way_up_the_crowd_is(kind, monkey
 def test_a_sample_holds_gold_and_its_sets():
     ballots = contrary(50)
     gold = {name: {"a1"} for name in (*ballots.instances[::2], "elsewhere")}
-    sample, known = task_module.sampled(ballots, gold)
+    sample, known = probe_module.sampled(ballots, gold)
     assert sample is ballots
     assert known == {name: {"a1"} for name in ballots.instances[::2]}
-    assert task_module.sampled(ballots, None)[1] is None
-    assert task_module.sampled(ballots, {"elsewhere": {"a1"}})[1] is None
+    assert probe_module.sampled(ballots, None)[1] is None
+    assert probe_module.sampled(ballots, {"elsewhere": {"a1"}})[1] is None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(task_module, "SAMPLE", 5)
-        sample, known = task_module.sampled(ballots, gold)
+        patch.setattr(probe_module, "SAMPLE_INSTANCES", 5)
+        sample, known = probe_module.sampled(ballots, gold)
         assert list(known) == list(gold)[:5]
         assert set(known) <= set(sample.instances)
-        assert set(sample.instances) == {*ballots.thinned(10).instances, *known}
+        assert set(sample.instances) == {*ballots.sample_instances(10).instances, *known}
     for count, step in ((1999, 1), (2000, 2), (3000, 3)):
         asked = []
 
         class Many:
             n_instances, instance_index = count, {}
 
-            def thinned(self, step, also, asked=asked):
+            def sample_instances(self, step, also, asked=asked):
                 asked.append((step, also))
                 return self
 
-        task_module.sampled(Many(), {f"g{k}": {"a"} for k in range(1001)})
+        probe_module.sampled(Many(), {f"g{k}": {"a"} for k in range(1001)})
         assert asked == [(step, [f"g{k}" for k in range(1000)])]
 
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from epivote.estimate.task import Task
+from epivote.estimate.workload import InMemoryWorkload
 from epivote.model.choose import choose, count_optimal, optimal_sets
 from strategies import elections
 
@@ -13,7 +13,7 @@ whole_margins = st.lists(st.integers(-2, 2), min_size=1, max_size=6)
 @given(elections())
 def test_the_truth_step_beats_every_allowed_set(election):
     ballots = election.as_ballots()
-    task = Task(ballots, election.size_bounds)
+    task = InMemoryWorkload(ballots, election.size_bounds)
     truths = task.truths(task.truth_step(election.parameters(ballots)))
     for z in election.instances:
         best = oracles.best_sets(

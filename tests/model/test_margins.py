@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 
 from epivote import Ballots, Parameters, SizeBounds
-from epivote.estimate.task import Task
+from epivote.estimate.workload import InMemoryWorkload
 from strategies import elections
 
 
 def margins_by_name(ballots, parameters):
-    task = Task(ballots, SizeBounds(0, None))
+    task = InMemoryWorkload(ballots, SizeBounds(0, None))
     found = {}
     for shard, rows in zip(task.shards, task.margins(parameters), strict=True):
         for z, row in zip(shard.instances, rows, strict=True):

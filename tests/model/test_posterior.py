@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from epivote.engines.gold import cell_starts
-from epivote.estimate.task import Task
+from epivote.engines.cells import cell_starts
+from epivote.estimate.workload import InMemoryWorkload
 from epivote.model import posterior
 from epivote.model.posterior import log_partition_and_inclusion
 from strategies import elections
@@ -14,7 +14,7 @@ from strategies import elections
 @given(elections())
 def test_posterior_equals_enumeration(election):
     ballots = election.as_ballots()
-    task = Task(ballots, election.size_bounds)
+    task = InMemoryWorkload(ballots, election.size_bounds)
     parameters = election.parameters(ballots)
     chosen = task.truth_step(parameters)
     found = task.posterior(parameters, chosen)

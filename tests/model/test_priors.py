@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import oracles
 from epivote import InputError, Parameters, log_likelihood
-from epivote.estimate.task import Task
+from epivote.estimate.workload import InMemoryWorkload
 from epivote.model import level, prior_kernels, sizes
 from epivote.model import priors as prior_steps
 from epivote.model.counters import LogCounter, PlainCounter, counter_of
@@ -41,8 +41,8 @@ def prior_log_likelihood(statistics, priors):
 def test_a_sweep_never_lowers_the_likelihood(election, data):
     ballots = election.as_ballots()
     truths = draw_truths(data, election)
-    task = Task(ballots, election.size_bounds)
-    statistics = task.statistics(task.chosen(truths))
+    task = InMemoryWorkload(ballots, election.size_bounds)
+    statistics = task.statistics(task.tables(truths))
     before = election.parameters(ballots)
     after = Parameters(before.hit_rates, before.false_alarm_rates, prior_sweep(statistics, before.priors, FLOOR))
     gained = log_likelihood(ballots, truths, after, election.size_bounds) - log_likelihood(
@@ -137,8 +137,8 @@ def test_with_one_allowed_size_priors_add_up_to_it_and_do_not_depend_on_the_star
 def test_the_shared_prior_is_the_best_one(election, data):
     ballots = election.as_ballots()
     truths = draw_truths(data, election)
-    task = Task(ballots, election.size_bounds)
-    best = shared_prior(task.statistics(task.chosen(truths)), FLOOR)
+    task = InMemoryWorkload(ballots, election.size_bounds)
+    best = shared_prior(task.statistics(task.tables(truths)), FLOOR)
     before = election.parameters(ballots)
 
     def value(prior):
@@ -155,8 +155,8 @@ def test_priors_per_alternative_with_differing_menus_rise_to_the_optimum(electio
     if ballots.menu is None:
         return
     truths = draw_truths(data, election)
-    task = Task(ballots, election.size_bounds)
-    statistics = task.statistics(task.chosen(truths), by_menu=True)
+    task = InMemoryWorkload(ballots, election.size_bounds)
+    statistics = task.statistics(task.tables(truths), by_menu=True)
     t = election.parameters(ballots).priors
     value = prior_log_likelihood(statistics, t)
     solved = solved_priors(statistics, t, FLOOR)

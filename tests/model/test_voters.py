@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epivote import Parameters, log_likelihood
-from epivote.estimate.task import Task
+from epivote.estimate.workload import InMemoryWorkload
 from epivote.model.voters import voter_step
 from strategies import draw_truths, elections
 
@@ -15,9 +15,9 @@ FLOOR = 1e-4
 def test_rates_are_shares_of_what_each_voter_saw(election, data):
     ballots = election.as_ballots()
     truths = draw_truths(data, election)
-    task = Task(ballots, election.size_bounds)
+    task = InMemoryWorkload(ballots, election.size_bounds)
     before = election.parameters(ballots)
-    p, q = voter_step(task.statistics(task.chosen(truths)), before, FLOOR)
+    p, q = voter_step(task.statistics(task.tables(truths)), before, FLOOR)
     for i, voter in enumerate(ballots.voters):
         hits = winners = alarms = losers = 0
         for (who, z), ballot in election.ballots.items():
@@ -36,9 +36,9 @@ def test_rates_are_shares_of_what_each_voter_saw(election, data):
 def test_no_other_rates_are_more_likely(election, data):
     ballots = election.as_ballots()
     truths = draw_truths(data, election)
-    task = Task(ballots, election.size_bounds)
+    task = InMemoryWorkload(ballots, election.size_bounds)
     before = election.parameters(ballots)
-    best = Parameters(*voter_step(task.statistics(task.chosen(truths)), before, FLOOR), before.priors)
+    best = Parameters(*voter_step(task.statistics(task.tables(truths)), before, FLOOR), before.priors)
     other = Parameters(
         np.array([data.draw(st.floats(FLOOR, 1 - FLOOR)) for _ in ballots.voters]),
         np.array([data.draw(st.floats(FLOOR, 1 - FLOOR)) for _ in ballots.voters]),

@@ -5,7 +5,7 @@ import pytest
 
 from epivote import AMLE, Ballots, MaximumLikelihood, Parameters, SizeBounds
 from epivote.estimate.starts import anna_karenina, anna_karenina_weights, total_distances
-from epivote.estimate.task import Task
+from epivote.estimate.workload import InMemoryWorkload
 from epivote.model.margins import scores, thresholds
 
 PROFILE = {
@@ -27,7 +27,7 @@ def test_example_1_known_rates():
     fitted = MaximumLikelihood(0.7, 0.4, priors, bounds=(1, 4)).fit(ballots)
     assert fitted.truth_["z"] == {"a", "b", "c"}
     assert fitted.count_optimal_sets("z") == 1
-    (shard,) = Task(ballots, SizeBounds(1, 4)).shards
+    (shard,) = InMemoryWorkload(ballots, SizeBounds(1, 4)).shards
     assert scores(shard, fitted.parameters_)[0] == pytest.approx([11.275, 10.022, 8.769, 6.669, 6.264], abs=5e-4)
     assert thresholds(shard, fitted.parameters_)[0] == pytest.approx(6.931, abs=5e-4)
 

@@ -32,7 +32,7 @@ from epivote import (
 )
 from epivote.cli import app
 from epivote.estimate import amle as amle_module
-from epivote.estimate.task import Task
+from epivote.estimate.workload import InMemoryWorkload
 from epivote.model.priors import published_sweep
 from epivote.model.statistics import Group, Statistics
 
@@ -67,14 +67,14 @@ def test_an_interrupt_at_the_very_start_of_a_later_run_loses_nothing(monkeypatch
     first = AMLE((1, 2)).fit(ballots)
     steps = []
 
-    class Interrupted(Task):
+    class Interrupted(InMemoryWorkload):
         def hard_step(self, parameters, *, by_menu=False):
             steps.append(parameters)
             if len(steps) == first.n_iter_ + 1:
                 raise KeyboardInterrupt
             return super().hard_step(parameters, by_menu=by_menu)
 
-    monkeypatch.setattr(amle_module, "open_task", Interrupted)
+    monkeypatch.setattr(amle_module, "workload", Interrupted)
     estimator = AMLE((1, 2), n_starts=3)
     with pytest.raises(KeyboardInterrupt):
         estimator.fit(ballots)

@@ -14,7 +14,7 @@ import typer
 
 from epivote.atomic import write_files
 from epivote.cli.console import one_sentence_per_error
-from epivote.data.ballots import counted
+from epivote.data.names import counted
 from epivote.errors import InputError
 
 if TYPE_CHECKING:

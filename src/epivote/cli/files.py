@@ -63,14 +63,14 @@ def convert(
             raise InputError(f"{source} holds no gold sets; leave out --gold-out")
         files: list[Path] = []
         if str(target) == STANDARD_INPUT:
-            _print(export.ballots, to)
+            _print(export.ballots.in_memory(), to)
         else:
-            files += write_ballots(export.ballots, target, format=to)
+            files += write_ballots(export.ballots.in_memory(), target, format=to)
         if gold_out is not None and export.gold is not None:
             write_truths(export.gold, gold_out)
             files.append(gold_out)
         if menu_out is not None:
-            write_menu(export.ballots, menu_out)
+            write_menu(export.ballots.in_memory(), menu_out)
             files.append(menu_out)
         lost = _lost(export, output_of(target, to), gold_out, menu_out)
         if str(target) == STANDARD_INPUT:

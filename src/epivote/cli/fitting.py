@@ -11,9 +11,9 @@ from pathlib import Path
 
 from epivote.cli.console import Status
 from epivote.cli.options import Fitting
-from epivote.data.ballots import Ballots, counted
+from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import SizeBounds
-from epivote.data.names import listing
+from epivote.data.names import counted, listing
 from epivote.data.truths import Truths
 from epivote.errors import CrowdWarning, InputError
 from epivote.estimate.amle import AMLE
@@ -103,15 +103,15 @@ def fit(export: Export, source: Path, options: Fitting, status: Status, checkpoi
     return Fitted(estimator, source, export, name, reason, tuple(notes), interrupted, gold, kept_aside)
 
 
-def _with_names_of(gold: Truths | None, export: Export) -> Ballots:
+def _with_names_of(gold: Truths | None, export: Export) -> AnyBallots:
     """Ballots whose alternatives, where they were only gathered from ticks, hold those of the gold sets too."""
     new = [name for name in gold.alternatives if name not in export.ballots.alternatives] if gold is not None else []
     if not new or not export.inferred:
         return export.ballots
-    return replace(export.ballots, alternatives=(*export.ballots.alternatives, *new))
+    return replace(export.ballots.in_memory(), alternatives=(*export.ballots.alternatives, *new))
 
 
-def _all_known(gold: Truths | None, ballots: Ballots) -> bool:
+def _all_known(gold: Truths | None, ballots: AnyBallots) -> bool:
     return (
         gold is not None
         and len(gold) >= ballots.n_instances

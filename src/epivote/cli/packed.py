@@ -14,7 +14,7 @@ from epivote.cli import show_packed
 from epivote.cli.console import INTERRUPTED, one_sentence_per_error, print_json, working
 from epivote.cli.fitting import Clock, fit
 from epivote.cli.options import AsJson, Fitting, Reading, with_options
-from epivote.data.packed import open_packed
+from epivote.engines.where import open_packed
 from epivote.errors import ClusterError, InputError
 from epivote.formats.export import Export
 from epivote.formats.pack import pack_files

@@ -15,9 +15,8 @@ from rich.text import Text
 from epivote.cli.console import left_out, percent, print_json, table, terminal
 from epivote.cli.fitting import Fitted
 from epivote.cli.show import accuracy_table, calibration_table
-from epivote.data.ballots import counted
 from epivote.data.estimate import Estimate
-from epivote.data.names import listing
+from epivote.data.names import counted, listing
 from epivote.errors import InputError
 from epivote.estimate.base import RatedEstimator
 from epivote.estimate.reliability import VoterReport

@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.text import Text
 
 from epivote.cli.console import left_out, percent, print_json, table, terminal
-from epivote.data.ballots import counted
+from epivote.data.names import counted
 from epivote.evaluate.inspection import Inspection, Spread
 from epivote.formats.export import Export
 from epivote.simulate import Simulation

@@ -14,7 +14,6 @@ from epivote.cli.console import left_out, percent, print_json, table, terminal
 from epivote.cli.fitting import Fitted
 from epivote.cli.show_aggregate import SURE, how, records, voters
 from epivote.data.estimate import Estimate
-from epivote.data.packed import PackedBallots
 
 MOST_DOUBTFUL = 10  # rows; a round number
 STEPS = (0.5, 0.8, SURE, 0.99)  # confidences at which sets are counted; round numbers around SURE
@@ -73,7 +72,6 @@ def packed_tables(fitted: Fitted, seen: Seen, files: Sequence[Path], seconds: di
 def packed_json(fitted: Fitted, seen: Seen, files: Sequence[Path], seconds: dict[str, float] | None) -> None:
     """The same as one JSON object; sets are in the files."""
     estimate, ballots = fitted.estimator.estimate_, fitted.export.ballots
-    assert isinstance(ballots, PackedBallots)
     print_json(
         {
             "format": "packed",

@@ -1,5 +1,7 @@
 """The values everything else works on: ballots, size bounds, parameters, truths, estimates.
 
+blocks.py       a block: some instances with all their ballots
+any_ballots.py  what can be asked of ballots in memory and of packed ones
 ballots.py      Ballots: who approved what where, in columns sorted by instance
 bounds.py       SizeBounds: how many alternatives a true set may have
 parameters.py   Parameters: hit rates, false-alarm rates, priors

@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from epivote.data.ballots import Ballots
+from epivote.data.blocks import Block
 from epivote.data.names import IntArray
 from epivote.errors import BoundsError
-
-if TYPE_CHECKING:
-    from epivote.data.packed import PackedBlock
 
 BoundsLike: TypeAlias = "SizeBounds | int | str | tuple[int, int | None]"
 
@@ -61,7 +58,7 @@ class SizeBounds:
             return cls(lower, lower)
         return cls(lower, int(match[3]) if match[3] else None)
 
-    def resolve(self, ballots: Ballots | PackedBlock) -> tuple[IntArray, IntArray]:
+    def resolve(self, ballots: Block) -> tuple[IntArray, IntArray]:
         """Lower and upper bound of every instance, the upper one at most the number offered there."""
         offered = ballots.menu_sizes
         most = ballots.n_alternatives

@@ -8,7 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from epivote.data.ballots import Ballots, Duplicates, Menu, MenuLike
+from epivote.data.any_ballots import AnyBallots
+from epivote.data.ballots import Ballots, Duplicates, MenuLike
+from epivote.data.blocks import Menu
 from epivote.data.lists import Lists
 from epivote.data.names import IntArray, Place, as_names, listing, smallest_integers, suggestion
 from epivote.errors import BallotError
@@ -142,7 +144,7 @@ def assemble(
     return built
 
 
-def without_alternative(ballots: Ballots, name: str) -> Ballots:
+def without_alternative(ballots: AnyBallots, name: str) -> Ballots:
     """The same ballots without one alternative: ticks on it and its place in menus are gone."""
     gone = ballots.alternatives.index(name)
     renumber = np.arange(ballots.n_alternatives) - (np.arange(ballots.n_alternatives) > gone)
@@ -156,7 +158,8 @@ def without_alternative(ballots: Ballots, name: str) -> Ballots:
     ticks = rest(ballots.approval_start, ballots.approved)
     menu = None if ballots.menu is None else Menu(*rest(ballots.menu.start, ballots.menu.offered))
     names = tuple(each for each in ballots.alternatives if each != name)
-    return replace(ballots, alternatives=names, approval_start=ticks.start, approved=ticks.values, menu=menu)
+    whole = ballots.in_memory()
+    return replace(whole, alternatives=names, approval_start=ticks.start, approved=ticks.values, menu=menu)
 
 
 def encode_menu(menu: MenuLike, instances: tuple[str, ...], alternatives: tuple[str, ...]) -> Menu | None:

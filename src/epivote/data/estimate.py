@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from epivote.data.ballots import Ballots
+from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import SizeBounds
 from epivote.data.names import BoolArray, FloatArray, IntArray
 from epivote.data.parameters import Parameters
@@ -45,7 +45,7 @@ class Estimate:
     rates. Of packed ballots, take them part by part (`parts`) unless all sets fit in memory.
     """
 
-    ballots: Ballots
+    ballots: AnyBallots
     bounds: SizeBounds
     parameters: Parameters
     counts: VoterCounts

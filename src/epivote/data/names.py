@@ -1,4 +1,4 @@
-"""Names of voters, instances and alternatives: checked once, suggested when misspelt."""
+"""Names of voters, instances and alternatives: checked once, suggested when misspelt; and what all columns share."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
@@ -41,6 +41,11 @@ def listing(names: Sequence[str], most: int = 8) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
 
 
+def counted(count: int, noun: str) -> str:
+    """`1 voter`, `2 voters`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def smallest_integers(values: NDArray[np.integer], limit: int) -> IntArray:
     """`values` in the smallest type that holds 0..limit; 32 bits unless fewer do."""
     for kind in (np.uint8, np.uint16):
@@ -56,6 +61,11 @@ def frozen(array: NDArray[T]) -> NDArray[T]:
     copy = array.copy()
     copy.flags.writeable = False
     return copy
+
+
+def starts_of(lengths: IntArray) -> IntArray:
+    """Where each of many lists begins when they follow one another, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
 def row_ranges(start: IntArray, rows: IntArray) -> IntArray:

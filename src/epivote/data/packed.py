@@ -10,23 +10,25 @@ alternatives on offer is one number of 64 bits. Every file carries checksums, co
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from epivote.data.ballots import Ballots, Menu, counted
+from epivote.data.any_ballots import AnyBallots
+from epivote.data.ballots import Ballots
+from epivote.data.blocks import Columns, Menu
 from epivote.data.lists import Lists, Masks
-from epivote.data.names import IntArray, frozen, row_ranges, smallest_integers
-from epivote.data.shards import Columns
-from epivote.data.stored import read_arrays, read_names
+from epivote.data.names import IntArray, counted, row_ranges, smallest_integers, starts_of
+from epivote.data.stored import read_arrays, read_names, stored_checksums
 from epivote.errors import FileError
 
 VERSION = 1  # of the packed format; raised when older programs could no longer read it
 INDEX = "index.npz"
 WIDEST_MASK = 64  # alternatives whose ticks fit the bits of one 64-bit number
-KEPT_BYTES = 1 << 29  # half a gigabyte of blocks kept between iterations; a round number below the usual memory
 KEPT_SAMPLE = 5000  # instances; a larger sample of packed ballots is read anew rather than kept
 SIZES = ("instances", "ballots", "approvals", "pairs", "most_ballots", "menus")
 
@@ -82,20 +84,20 @@ class PackedBlock:
             ticks = Lists.of_lengths(lengths, positions)
         if len(cast) != self.n_instances or len(voters) != self.n_ballots or cast.sum() != self.n_ballots:
             raise FileError(f"{self.path} does not belong to this folder's index; pack the ballots again")
-        return Columns(self.packed.n_voters, self.n_alternatives, _starts(cast), voters, ticks, self._menu())
+        return Columns(self.packed.n_voters, self.n_alternatives, starts_of(cast), voters, ticks, self._menu())
 
     def _menu(self) -> Menu | None:
-        """What is offered; everything, where that is said of other blocks only."""
+        """The menu of this block; if only other blocks have menus, one that offers everything."""
         if self.has_menu:
             sizes, offered = read_arrays(self.path, "menu_size", "offered")
-            return Menu(_starts(sizes), offered)
+            return Menu(starts_of(sizes), offered)
         if self.packed.has_menus:
             everything = np.tile(np.arange(self.n_alternatives, dtype=np.int32), self.n_instances)
-            return Menu(_starts(self.menu_sizes), everything)
+            return Menu(starts_of(self.menu_sizes), everything)
         return None
 
-    def ballots(self, rows: IntArray | None = None) -> Ballots:
-        """All its ballots, or those of some rows, in memory."""
+    def in_memory(self, rows: IntArray | None = None) -> Ballots:
+        """All its ballots, or those of some rows."""
         columns = self.columns()
         rows = np.arange(self.n_instances) if rows is None else rows
         cast = row_ranges(columns.ballot_start, rows)
@@ -106,12 +108,12 @@ class PackedBlock:
             row_of_tick = np.repeat(np.repeat(rows, counts), ticks.lengths())
             approved = columns.menu.offered[columns.menu.start[row_of_tick] + ticks.values]
             cells = row_ranges(columns.menu.start, rows)
-            menu = Menu(_starts(np.diff(columns.menu.start)[rows]), columns.menu.offered[cells])
+            menu = Menu(starts_of(np.diff(columns.menu.start)[rows]), columns.menu.offered[cells])
         return Ballots(
             voters=self.packed.voters,
             instances=read_names(self.path, "instance", rows),
             alternatives=self.packed.alternatives,
-            ballot_start=_starts(counts),
+            ballot_start=starts_of(counts),
             ballot_voter=columns.ballot_voter[cast].astype(np.int32),
             approval_start=ticks.start,
             approved=smallest_integers(approved, self.n_alternatives),
@@ -119,41 +121,30 @@ class PackedBlock:
         )
 
 
-class PackedBallots(Ballots):
+@dataclass(frozen=True, eq=False, repr=False)
+class PackedBallots(AnyBallots):
     """Ballots whose columns stay on disk; every estimator fits them block by block.
 
     Open them with `epivote.open_packed`, write them with `epivote pack` or `epivote.write_packed`. Whatever else asks
     for a column of all ballots gets it, read into memory.
     """
 
-    def __init__(self, folder: Path, client: Any = None, kept_bytes: int = KEPT_BYTES) -> None:
-        index = folder / INDEX
-        if not index.is_file():
-            raise FileError(f"{folder} holds no packed ballots ({INDEX} is missing); make them with: epivote pack")
-        version = int(read_arrays(index, "version")[0][0])
-        if version > VERSION:
-            raise FileError(f"{folder} was packed by a newer epivote (format {version}); update epivote")
-        sizes = read_arrays(index, *(f"block_{name}" for name in SIZES))
-        values = {
-            "folder": folder,
-            "client": client,
-            "kept_bytes": kept_bytes,
-            "voters": read_names(index, "voter"),
-            "alternatives": read_names(index, "alternative"),
-            "sizes": dict(zip(SIZES, sizes, strict=True)),
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-
     folder: Path
-    client: Any
-    kept_bytes: int
-    sizes: dict[str, IntArray]
-    _sample: tuple[int, frozenset[str], Ballots] | None = None
+    where: Any = None
+    is_in_memory: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Read the index, so that a folder that is damaged or of another kind is refused at once."""
+        if not (self.folder / INDEX).is_file():
+            raise FileError(f"{self.folder} holds no packed ballots ({INDEX} is missing); make them with: epivote pack")
+        version = int(self._index("version")[0][0])
+        if version > VERSION:
+            raise FileError(f"{self.folder} was packed by a newer epivote (format {version}); update epivote")
+        _ = self.sizes, self.voters, self.alternatives
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Opened again where it arrives; a client stays where it is."""
-        return PackedBallots, (self.folder, None, self.kept_bytes)
+        """Opened again where it arrives."""
+        return PackedBallots, (self.folder, self.where)
 
     def in_words(self) -> str:
         """`24 voters, 24 instances, ...`."""
@@ -166,6 +157,30 @@ class PackedBallots(Ballots):
         """All blocks, none of them read yet."""
         sizes = zip(*(self.sizes[name].tolist() for name in ("instances", "ballots", "menus")), strict=True)
         return tuple(PackedBlock(self, block_path(self.folder, k), *size) for k, size in enumerate(sizes))
+
+    def content(self) -> tuple[object, tuple[IntArray, ...]]:
+        """The checksums of all blocks: they need not be read for that, and are compared whenever a block is read."""
+        return [stored_checksums(block.path) for block in self.blocks], ()
+
+    # The index
+
+    def _index(self, *names: str) -> list[NDArray[Any]]:
+        return read_arrays(self.folder / INDEX, *names)
+
+    @cached_property
+    def voters(self) -> tuple[str, ...]:
+        """The names of all voters."""
+        return read_names(self.folder / INDEX, "voter")
+
+    @cached_property
+    def alternatives(self) -> tuple[str, ...]:
+        """The names of all alternatives."""
+        return read_names(self.folder / INDEX, "alternative")
+
+    @cached_property
+    def sizes(self) -> dict[str, IntArray]:
+        """Sizes of every block by name."""
+        return dict(zip(SIZES, self._index(*(f"block_{name}" for name in SIZES)), strict=True))
 
     # Sizes, known without reading a block
 
@@ -202,51 +217,60 @@ class PackedBallots(Ballots):
     @cached_property
     def ballots_per_voter(self) -> IntArray:
         """Number of ballots every voter cast."""
-        return read_arrays(self.folder / INDEX, "ballots_per_voter")[0]
+        return self._index("ballots_per_voter")[0]
 
     # Parts in memory
 
-    def thinned(self, step: int, also: Iterable[str] = ()) -> Ballots:
-        """About every `step`-th instance, chosen by name so that no order matters, and those named in `also`.
+    def sample_instances(self, every: int, include: Iterable[str] = ()) -> Ballots:
+        """About one in `every` instances, chosen by name so that no order matters, and those named in `include`.
 
-        The last small answer is kept: it takes a look at every block, and one fit after the other asks for the same.
+        The last small sample is kept: it takes a look at every block, and one fit after the other asks for the same.
         """
-        wanted = frozenset(also)
-        if self._sample is not None and self._sample[:2] == (step, wanted):
-            return self._sample[2]
-        sample = self._thinned(step, wanted)
+        asked = every, frozenset(include)
+        kept = self.__dict__.get("_sample")
+        if kept is not None and kept[0] == asked:
+            sample: Ballots = kept[1]
+            return sample
+        sample = self._sampled(*asked)
         if sample.n_instances <= KEPT_SAMPLE:
-            object.__setattr__(self, "_sample", (step, wanted, sample))
+            object.__setattr__(self, "_sample", (asked, sample))
         return sample
 
-    def _thinned(self, step: int, wanted: frozenset[str]) -> Ballots:
+    def _sampled(self, every: int, wanted: frozenset[str]) -> Ballots:
         parts = []
         for block in self.blocks:
-            inside = block.keys() % max(step, 1) == 0
+            inside = block.keys() % max(every, 1) == 0
             if wanted:
                 inside |= np.fromiter((name in wanted for name in block.instances), bool, block.n_instances)
             if inside.any():
-                parts.append(block.ballots(np.flatnonzero(inside)))
-        return joined(parts) if parts else self.blocks[0].ballots(np.arange(1))
+                parts.append(block.in_memory(np.flatnonzero(inside)))
+        return joined(parts) if parts else self.blocks[0].in_memory(np.arange(1))
 
     def select(self, *, voters: Iterable[str] | None = None, instances: Iterable[str] | None = None) -> Ballots:
         """The ballots of some voters, some instances or both, in memory; reads only names where nothing is wanted."""
         if instances is None:
-            return joined([block.ballots() for block in self.blocks]).select(voters=voters)
+            return self._read().select(voters=voters)
         wanted = {str(name) for name in instances}
         parts = []
         for block in self.blocks:
             rows = [block.instance_index[name] for name in wanted & block.instance_index.keys()]
             if rows:
-                parts.append(block.ballots(np.array(sorted(rows))))
-        found = joined(parts) if parts else self.blocks[0].ballots(np.arange(1))
+                parts.append(block.in_memory(np.array(sorted(rows))))
+        found = joined(parts) if parts else self.blocks[0].in_memory(np.arange(1))
         return found.select(voters=voters, instances=wanted)
 
     # Columns of everything, read into memory when asked for
 
+    def in_memory(self) -> Ballots:
+        """All ballots, read once and kept."""
+        return self._loaded
+
     @cached_property
     def _loaded(self) -> Ballots:
-        return joined([block.ballots() for block in self.blocks])
+        return self._read()
+
+    def _read(self) -> Ballots:
+        return joined([block.in_memory() for block in self.blocks])
 
     @cached_property
     def instances(self) -> tuple[str, ...]:
@@ -287,15 +311,6 @@ def is_packed(folder: str | Path) -> bool:
         return False
 
 
-def open_packed(folder: str | Path, *, client: Any = None, kept_bytes: int = KEPT_BYTES) -> PackedBallots:
-    """Packed ballots, to be given to any estimator's `fit`.
-
-    Blocks are read again in every iteration, except for as many as fit in `kept_bytes`. With `client`, a
-    `distributed.Client`, they are held by the workers of a Dask cluster, which must see the same folder.
-    """
-    return PackedBallots(Path(folder), client, kept_bytes)
-
-
 def block_path(folder: Path, number: int) -> Path:
     """Where a block lies."""
     return folder / f"block-{number:05}.npz"
@@ -311,11 +326,11 @@ def joined(parts: Sequence[Ballots]) -> Ballots:
         voters=first.voters,
         instances=tuple(name for part in parts for name in part.instances),
         alternatives=first.alternatives,
-        ballot_start=_starts(_all(np.diff(part.ballot_start) for part in parts)),
+        ballot_start=starts_of(_all(np.diff(part.ballot_start) for part in parts)),
         ballot_voter=_all(part.ballot_voter for part in parts),
         approval_start=ticks.start,
         approved=ticks.values,
-        menu=Menu(_starts(_all(np.diff(menu.start) for menu in menus)), _all(menu.offered for menu in menus))
+        menu=Menu(starts_of(_all(np.diff(menu.start) for menu in menus)), _all(menu.offered for menu in menus))
         if menus
         else None,
     )
@@ -323,7 +338,3 @@ def joined(parts: Sequence[Ballots]) -> Ballots:
 
 def _all(columns: Iterable[IntArray]) -> IntArray:
     return np.concatenate(list(columns))
-
-
-def _starts(lengths: IntArray) -> IntArray:
-    return frozen(np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]))

@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from epivote.data.ballots import Ballots, name_key, pairs_in
+from epivote.data.any_ballots import AnyBallots, name_keys, pairs_in
+from epivote.data.blocks import Columns
 from epivote.data.names import IntArray, smallest_integers
-from epivote.data.packed import INDEX, SIZES, VERSION, WIDEST_MASK, PackedBallots, block_path, open_packed
-from epivote.data.shards import Columns
+from epivote.data.packed import INDEX, SIZES, VERSION, WIDEST_MASK, PackedBallots, block_path
 from epivote.data.stored import names_as_arrays, write_arrays
 from epivote.errors import BallotError, FileError
 
 BALLOTS_PER_BLOCK = 1 << 17  # about a megabyte a block in memory; a round number
 
 
-def write_packed(blocks: Iterable[Ballots], folder: str | Path) -> PackedBallots:
+def write_packed(blocks: Iterable[AnyBallots], folder: str | Path) -> PackedBallots:
     """Pack ballots that come in parts, one part in memory at a time.
 
     All parts list the same voters and the same alternatives, and every instance has all its ballots in one part.
@@ -35,7 +35,7 @@ def write_packed(blocks: Iterable[Ballots], folder: str | Path) -> PackedBallots
         packer.add(first)
         for part in parts:
             packer.add(part)
-    return open_packed(folder)
+    return PackedBallots(Path(folder))
 
 
 @contextmanager
@@ -68,12 +68,12 @@ class Packer:
         self.ballots_per_voter = np.zeros(len(voters), np.int64)
         self.sizes: list[tuple[int, ...]] = []
 
-    def add(self, part: Ballots) -> None:
+    def add(self, part: AnyBallots) -> None:
         """Write some instances with all their ballots, in one block or several."""
         if part.voters != self.voters or part.alternatives != self.alternatives:
             raise BallotError("every part to be packed must list the same voters and the same alternatives")
         self.ballots_per_voter += part.ballots_per_voter
-        columns = Columns.of(part)
+        columns = part.columns()
         begin = 0
         while begin < part.n_instances:
             full = int(part.ballot_start[begin]) + BALLOTS_PER_BLOCK
@@ -103,7 +103,7 @@ class Packer:
         ticks = columns.ticks.part(int(start[0]), int(start[-1]))
         arrays: dict[str, NDArray[Any]] = {
             **names_as_arrays("instance", instances),
-            "instance_key": np.fromiter(map(name_key, instances), np.uint32, len(instances)),
+            "instance_key": name_keys(instances),
             "cast": _smallest(cast),
             "voter": smallest_integers(columns.ballot_voter[start[0] : start[-1]], len(self.voters)),
         }

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
-from epivote.data.ballots import Ballots, Menu
+from epivote.data.blocks import Columns
 from epivote.data.lists import Lists, Masks
 from epivote.data.names import IntArray, row_ranges
 
@@ -63,32 +62,6 @@ class Shard:
         return np.repeat(self.ballot_voter, self.ticks.lengths())
 
 
-class Columns(NamedTuple):
-    """Ballots without names, sorted by instance; a tick is a position in the menu of its instance."""
-
-    n_voters: int
-    n_alternatives: int
-    ballot_start: IntArray
-    ballot_voter: IntArray
-    ticks: Lists | Masks
-    menu: Menu | None
-
-    @classmethod
-    def of(cls, ballots: Ballots) -> Columns:
-        """The columns of ballots in memory."""
-        positions = ballots.approved if ballots.menu is None else _menu_columns(ballots, ballots.menu)
-        ticks = Lists(ballots.approval_start, positions)
-        sizes = ballots.n_voters, ballots.n_alternatives
-        return cls(*sizes, ballots.ballot_start, ballots.ballot_voter, ticks, ballots.menu)
-
-    @property
-    def menu_sizes(self) -> IntArray:
-        """Number of alternatives offered on every instance."""
-        if self.menu is None:
-            return np.full(len(self.ballot_start) - 1, self.n_alternatives)
-        return np.diff(self.menu.start)
-
-
 def make_shards(columns: Columns, lower: IntArray, upper: IntArray, cells: int | None = None) -> tuple[Shard, ...]:
     """All instances in shards of about `cells` cells; how they are cut changes no result.
 
@@ -131,10 +104,3 @@ def _make_shard(columns: Columns, rows: IntArray, width: int, lower: int, upper:
         ballot_start = np.concatenate([[0], np.cumsum(np.diff(columns.ballot_start)[rows], dtype=np.int64)])
         voters, ticks = columns.ballot_voter[cast], columns.ticks.rows(cast)
     return Shard(rows, lower, upper, width, offered, ballot_start, voters, ticks)
-
-
-def _menu_columns(ballots: Ballots, menu: Menu) -> IntArray:
-    """Position of each ticked alternative in the menu of its instance."""
-    cell = np.repeat(np.arange(ballots.n_instances), ballots.menu_sizes) * ballots.n_alternatives + menu.offered
-    instance = np.repeat(ballots.ballot_instance, ballots.ballot_sizes)
-    return np.searchsorted(cell, instance * ballots.n_alternatives + ballots.approved) - menu.start[instance]

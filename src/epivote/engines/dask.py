@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import reduce
 from importlib.metadata import version
 from typing import Any, TypeVar
 
+from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import SizeBounds
-from epivote.data.packed import PackedBallots
 from epivote.data.parameters import Parameters
 from epivote.engines.disk import BlockSource
+from epivote.engines.gold import GoldSets
 from epivote.engines.local import LocalEngine
 from epivote.errors import ClusterError
 from epivote.model.compiling import worth_compiling
 from epivote.model.statistics import Frame, Sums
 
 T = TypeVar("T")
-Gold = Mapping[str, frozenset[str]]
-SHORT = 0.1  # seconds; a worker does a shorter pass in its own loop, without a thread (measured: 9 % of a fit)
-GLANCE = 2.0  # seconds between looks at whether a silent worker still lives; a round number
-PATIENCE = 60.0  # seconds without any worker before a fit gives up; a round number
-LOSSES = 3  # workers that may die over the same blocks before a fit gives up; a round number
+INLINE_SECONDS = 0.1  # a worker does a shorter pass in its own loop, without a thread (measured: 9 % of a fit)
+POLL_SECONDS = 2.0  # between looks at whether a silent worker still lives; a round number
+WORKER_TIMEOUT_SECONDS = 60.0  # without any worker before a fit gives up; a round number
+MAX_RETRIES = 3  # workers that may die over the same blocks before a fit gives up; a round number
 GAVE_UP = (
     "the cluster gave up: the workers that took a part of the ballots died one after the other, perhaps for want of "
     "memory; give them more, or take more workers"
@@ -34,19 +34,19 @@ GAVE_UP = (
 class DaskEngine:
     """Blocks dealt out to workers by their threads; each is read once, and again elsewhere if its worker is lost."""
 
-    def __init__(self, packed: PackedBallots, bounds: SizeBounds, gold: Sequence[Gold]) -> None:
-        compiled = worth_compiling(packed.n_approvals)
+    def __init__(self, client: Any, ballots: AnyBallots, bounds: SizeBounds, gold: Sequence[GoldSets]) -> None:
+        compiled = worth_compiling(ballots.n_approvals)
         with _connected():
-            workers = packed.client.sync(_workers, packed.client)
+            workers = client.sync(_workers, client)
             seats = [address for address, threads in workers.items() for _ in range(threads)]
-            _check_versions(packed.client)
+            _check_versions(client)
             dealt: dict[str, list[BlockSource]] = {}
-            for number, (block, known) in enumerate(zip(packed.blocks, gold, strict=True)):
+            for number, (block, known) in enumerate(zip(ballots.blocks, gold, strict=True)):
                 source = BlockSource(block, bounds, known, compiled=compiled, kept=True)
                 dealt.setdefault(seats[number % len(seats)], []).append(source)
-            size = packed.n_voters, packed.n_alternatives
-            self._parts = [_Part(packed.client, (sources, *size), address) for address, sources in dealt.items()]
-        self._client = packed.client
+            size = ballots.n_voters, ballots.n_alternatives
+            self._parts = [_Part(client, (sources, *size), address) for address, sources in dealt.items()]
+        self._client = client
         self._frames: dict[bool, Frame] = {}
 
     def frame(self, *, by_menu: bool) -> Frame:
@@ -87,18 +87,18 @@ class _Part:
 
     async def asked(self, method: str, *given: Any, **named: Any) -> Any:
         """What this method of its engine finds; if its worker is lost, what another one finds."""
-        for _ in range(LOSSES):
+        for _ in range(MAX_RETRIES):
             try:
                 call = getattr(self._actor or await self._bound(), method)(*given, **named)
             except RuntimeError:  # the worker is known to be lost
                 call = None
             while call is not None:
                 try:
-                    return await asyncio.wait_for(call, GLANCE)
+                    return await asyncio.wait_for(call, POLL_SECONDS)
                 except TimeoutError:
                     if self._future.status != "finished":  # lost, and no answer will ever come
                         break
-                except OSError:  # nobody is there; what fails in the work itself is told by other errors
+                except OSError:  # connection lost; failures of the work itself raise other types
                     break
             self._place()
         raise ClusterError(GAVE_UP)
@@ -111,7 +111,7 @@ class _Part:
         with self.client.as_current():  # else it would belong to the client made last
             while self._actor is None:
                 try:
-                    self._actor = await asyncio.wait_for(self._future, GLANCE)
+                    self._actor = await asyncio.wait_for(self._future, POLL_SECONDS)
                 except TimeoutError:
                     await _workers(self.client)
         return self._actor
@@ -145,17 +145,18 @@ class _Engine:
         """
         began = time.monotonic()
         found = work(parameters) if self._is_short else await asyncio.to_thread(work, parameters)
-        self._is_short = time.monotonic() - began < SHORT
+        self._is_short = time.monotonic() - began < INLINE_SECONDS
         return found
 
 
 async def _workers(client: Any) -> dict[str, int]:
     """How many threads every worker has; the first worker is waited for, but not for ever."""
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + WORKER_TIMEOUT_SECONDS
     while not (found := await client.nthreads()):
         if time.monotonic() > until:
-            raise ClusterError(f"the cluster has had no workers for {PATIENCE:.0f} seconds; start some and resume")
-        await asyncio.sleep(min(GLANCE, PATIENCE))
+            waited = f"{WORKER_TIMEOUT_SECONDS:.0f} seconds"
+            raise ClusterError(f"the cluster has had no workers for {waited}; start some and resume")
+        await asyncio.sleep(min(POLL_SECONDS, WORKER_TIMEOUT_SECONDS))
     return dict(found)
 
 

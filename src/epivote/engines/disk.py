@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+from epivote.data.any_ballots import AnyBallots
+from epivote.data.blocks import Block
 from epivote.data.bounds import SizeBounds
-from epivote.data.packed import PackedBallots, PackedBlock
 from epivote.data.shards import CELLS_PER_SHARD, make_shards
-from epivote.engines.gold import known_rows, nothing_known
+from epivote.engines.gold import GoldSets, known_rows
 from epivote.engines.local import LocalEngine, threads
 from epivote.engines.memory import make_pass
 from epivote.model.compiling import worth_compiling
 from epivote.model.passes import Pass
 
-Gold = Mapping[str, frozenset[str]]
 BYTES_PER_BALLOT = 12  # a voter's number (4) and a mask (8)
 BYTES_PER_INSTANCE = 24  # where its ballots start (8), and what a pass remembers of it (16)
 BYTES_PER_VOTER = 16  # two sums of 8 bytes in every shard
@@ -21,23 +21,23 @@ CELLS_PER_COMPILED_SHARD = 1 << 21
 """Compiled passes need no tables, only sums for all voters per shard: the fewer shards the better."""
 
 
-def disk_engine(packed: PackedBallots, bounds: SizeBounds, gold: Sequence[Gold]) -> LocalEngine:
-    """An engine over the blocks of a folder, whose gold sets are given block by block."""
-    compiled = worth_compiling(packed.n_approvals)
-    room = packed.kept_bytes
+def disk_engine(ballots: AnyBallots, bounds: SizeBounds, gold: Sequence[GoldSets], kept_bytes: int) -> LocalEngine:
+    """An engine over all blocks, whose gold sets are given block by block; the first ones stay in memory."""
+    compiled = worth_compiling(ballots.n_approvals)
+    room = kept_bytes
     sources = []
-    for block, known in zip(packed.blocks, gold, strict=True):
-        n_shards = 1 + block.n_instances * packed.n_alternatives // _cells(compiled=compiled)
+    for block, known in zip(ballots.blocks, gold, strict=True):
+        n_shards = 1 + block.n_instances * ballots.n_alternatives // _cells(compiled=compiled)
         room -= block.n_ballots * BYTES_PER_BALLOT + block.n_instances * BYTES_PER_INSTANCE
-        room -= n_shards * packed.n_voters * BYTES_PER_VOTER
+        room -= n_shards * ballots.n_voters * BYTES_PER_VOTER
         sources.append(BlockSource(block, bounds, known, compiled=compiled, kept=room >= 0))
-    return LocalEngine(sources, packed.n_voters, packed.n_alternatives, threads=threads(compiled=compiled))
+    return LocalEngine(sources, ballots.n_voters, ballots.n_alternatives, threads=threads(compiled=compiled))
 
 
 class BlockSource:
     """The passes over one block, read anew every time, or once if they may be kept."""
 
-    def __init__(self, block: PackedBlock, bounds: SizeBounds, gold: Gold, *, compiled: bool, kept: bool) -> None:
+    def __init__(self, block: Block, bounds: SizeBounds, gold: GoldSets, *, compiled: bool, kept: bool) -> None:
         self.block, self.bounds, self.gold = block, bounds, gold
         self.compiled, self.kept = compiled, kept
         self._passes: Sequence[Pass] | None = None
@@ -47,7 +47,7 @@ class BlockSource:
         if self._passes is not None:
             return self._passes
         shards = make_shards(self.block.columns(), *self.bounds.resolve(self.block), _cells(compiled=self.compiled))
-        known = known_rows(self.gold, self.block.ballots(), shards) if self.gold else [None] * len(shards)
+        known = known_rows(self.gold, self.block.in_memory(), shards) if self.gold else [None] * len(shards)
         passes = [make_pass(shard, given, compiled=self.compiled) for shard, given in zip(shards, known, strict=True)]
         if self.kept:
             self._passes = passes
@@ -56,13 +56,3 @@ class BlockSource:
 
 def _cells(*, compiled: bool) -> int:
     return CELLS_PER_COMPILED_SHARD if compiled else CELLS_PER_SHARD
-
-
-def gold_by_block(packed: PackedBallots, gold: Gold | None) -> list[Gold]:
-    """The gold sets of every block's instances."""
-    if not gold:
-        return [{} for _ in packed.blocks]
-    found: list[Gold] = [{name: gold[name] for name in block.instances if name in gold} for block in packed.blocks]
-    if not any(found):
-        raise nothing_known(gold, packed.blocks[0].instances)
-    return found

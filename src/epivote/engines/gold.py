@@ -1,4 +1,4 @@
-"""Sets given by name as tables of cells, and as rows of shards that keep their sets."""
+"""Gold sets: matched to blocks, and as rows of shards that keep their sets."""
 
 from __future__ import annotations
 
@@ -6,44 +6,35 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from epivote.data.ballots import Ballots
-from epivote.data.names import BoolArray, IntArray, listing
+from epivote.data.any_ballots import AnyBallots
+from epivote.data.names import listing
 from epivote.data.shards import Shard
+from epivote.engines.cells import tables_of
 from epivote.errors import BoundsError, InputError
 from epivote.model.passes import Known
 
-
-def cell_starts(ballots: Ballots) -> IntArray:
-    """Where the cells of every instance begin when all are laid out one after the other."""
-    return np.concatenate([[0], np.cumsum(ballots.menu_sizes, dtype=np.int64)])
-
-
-def cells_of(shard: Shard, starts: IntArray) -> IntArray:
-    """The cells of a shard in that layout, as a table."""
-    cells: IntArray = starts[shard.instances][:, None] + np.arange(shard.width)
-    return cells
+Gold = Mapping[str, Iterable[str]]
+"""The true sets of some instances, as they are given; some may have no ballots."""
+GoldSets = Mapping[str, frozenset[str]]
+"""Those that belong to the instances of one block."""
 
 
-def tables_of(sets: Mapping[str, Iterable[str]], ballots: Ballots, shards: Sequence[Shard]) -> list[BoolArray]:
-    """Sets by instance as tables of cells; instances without one are left empty."""
-    starts = cell_starts(ballots)
-    flat = np.zeros(int(starts[-1]), bool)
-    column = {name: c for c, name in enumerate(ballots.alternatives)}
-    for z, instance in enumerate(ballots.instances):
-        if instance in sets:
-            if ballots.menu is not None:
-                column = {name: c for c, name in enumerate(ballots.offered(instance))}
-            for name in sets[instance]:
-                if name not in column:
-                    raise InputError(
-                        f"the set of instance {instance!r} has {name!r}, which is not offered there "
-                        f"({listing(list(column))})"
-                    )
-                flat[starts[z] + column[name]] = True
-    return [flat[cells_of(shard, starts)] for shard in shards]
+def gold_by_block(ballots: AnyBallots, gold: Gold | None) -> list[GoldSets]:
+    """The gold sets of every block's instances; refuses gold that has no ballot at all."""
+    if not gold:
+        return [{} for _ in ballots.blocks]
+    found: list[GoldSets] = [
+        {name: frozenset(gold[name]) for name in block.instances if name in gold} for block in ballots.blocks
+    ]
+    if not any(found):
+        raise InputError(
+            f"none of the {len(gold):,} gold instances has a ballot; the gold ones are {listing(list(gold), 3)}, "
+            f"the ballots' {listing(ballots.blocks[0].instances, 3)}"
+        )
+    return found
 
 
-def known_rows(gold: Mapping[str, frozenset[str]], ballots: Ballots, shards: Sequence[Shard]) -> list[Known | None]:
+def known_rows(gold: GoldSets, ballots: AnyBallots, shards: Sequence[Shard]) -> list[Known | None]:
     """For every shard the rows whose sets are given; refuses a set outside the size bounds."""
     if not gold:
         return [None] * len(shards)
@@ -61,11 +52,3 @@ def known_rows(gold: Mapping[str, frozenset[str]], ballots: Ballots, shards: Seq
             )
         known.append(Known(rows, sets[rows]) if len(rows) else None)
     return known
-
-
-def nothing_known(gold: Mapping[str, object], instances: Sequence[str]) -> InputError:
-    """What to say when none of the gold instances has a ballot."""
-    return InputError(
-        f"none of the {len(gold):,} gold instances has a ballot; the gold ones are {listing(list(gold), 3)}, "
-        f"the ballots' {listing(instances, 3)}"
-    )

@@ -6,8 +6,10 @@ climb.py                the loop around a step; checkpoint.py keeps where it has
 maximum_likelihood.py   rates known
 baselines.py            rules that count approvals
 auto.py                 which method for these ballots
-task.py                 ballots under bounds: whole steps on any engine
+workload.py             ballots under bounds: whole steps on any engine
+objectives.py           the likelihood of sets and ballots, and of ballots alone
 starts.py, history.py   first guesses; what is known of voters from before
+probe.py                a sample that tells which way up a crowd is
 maximise.py             the most likely rates and priors
 outcome.py              from the last state to an estimate
 model.py, saving.py     what was learnt, by name and as a file

@@ -9,17 +9,18 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from epivote.data.ballots import Ballots
+from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.estimate import Estimate
 from epivote.data.names import listing
 from epivote.data.parameters import Parameters, align_rates
+from epivote.engines.gold import Gold
 from epivote.errors import InputError, RateError
 from epivote.estimate import starts
 from epivote.estimate.base import RatedEstimator
 from epivote.estimate.checkpoint import Checkpoint
 from epivote.estimate.climb import Count, Run, State, Step, top
-from epivote.estimate.em import EM, MIRROR_GAIN, PROBE_ITERATIONS
+from epivote.estimate.em import EM
 from epivote.estimate.history import History, believed
 from epivote.estimate.maximise import (
     PriorKind,
@@ -33,7 +34,8 @@ from epivote.estimate.maximise import (
     prior_kind,
 )
 from epivote.estimate.outcome import rated_estimate
-from epivote.estimate.task import Gold, Steps, Task, open_task, sampled
+from epivote.estimate.probe import MIRROR_GAIN, PROBE_ITERATIONS, sampled
+from epivote.estimate.workload import InMemoryWorkload, Workload, workload
 from epivote.model.likelihood import log_likelihood_of
 
 Start = Literal["anna_karenina", "uniform", "random", "soft"]
@@ -90,42 +92,42 @@ class AMLE(RatedEstimator):
         self.floor = floor
         self.seed = seed
 
-    def _run(self, ballots: Ballots, gold: Gold | None, history: History | None) -> Estimate:
+    def _run(self, ballots: AnyBallots, gold: Gold | None, history: History | None) -> Estimate:
         self._check()
-        task = open_task(ballots, SizeBounds.of(self.bounds), gold)
+        work = workload(ballots, SizeBounds.of(self.bounds), gold)
         kind = prior_kind(self.priors, ballots)
         known = believed(history, ballots)
-        step = amle_step(task, kind, self.floor, tolerance=self.tolerance, update=self.prior_update)
+        step = amle_step(work, kind, self.floor, tolerance=self.tolerance, update=self.prior_update)
         best: State | None = None
         try:
             for number, parameters in enumerate(self._starts(ballots, gold, history)):
                 run = Run(self._checkpoint, f"start {number}", self._progress)
-                start = run.resumed(State.at(parameters, known), most_likely_sets(task, kind))
+                start = run.resumed(State.at(parameters, known), most_likely_sets(work, kind))
                 found = top(start, step, self.max_iterations, run)
                 if best is None or found.objectives[-1] > best.objectives[-1]:
                     best = found
                 if found.status == "interrupted":
                     raise KeyboardInterrupt
             assert best is not None
-            best = self._turned(task, best, kind, step)
+            best = self._turned(work, best, kind, step)
         except KeyboardInterrupt:
             if best is None:
                 raise
             best = replace(best, status="interrupted")
         assert best.previous is not None
-        return rated_estimate(task, best, sets_from=best.previous, ties_at=(best.previous, best.first))
+        return rated_estimate(work, best, sets_from=best.previous, ties_at=(best.previous, best.first))
 
-    def _turned(self, task: Steps, best: State, kind: PriorKind, step: Step) -> State:
+    def _turned(self, work: Workload, best: State, kind: PriorKind, step: Step) -> State:
         """Where a crowd that ticks wrong answers leads to, if that is far more likely; else the same state.
 
         Of very many instances a sample is asked first.
         """
-        if isinstance(self.start, Parameters) or not starts.tick_too_much(task.ballots, task.bounds):
+        if isinstance(self.start, Parameters) or not starts.tick_too_much(work.ballots, work.bounds):
             return best
-        turned = State.at(self._with_priors(starts.mirrored(task.ballots), task.ballots), best.believed)
-        sample, gold = sampled(task.ballots, task.gold)
-        if sample is not task.ballots:
-            probe = amle_step(Task(sample, task.bounds, gold), kind, self.floor)
+        turned = State.at(self._with_priors(starts.mirrored(work.ballots), work.ballots), best.believed)
+        sample, gold = sampled(work.ballots, work.gold)
+        if sample is not work.ballots:
+            probe = amle_step(InMemoryWorkload(sample, work.bounds, gold), kind, self.floor)
             upright = State.at(best.parameters, best.believed)
             mirrored = _uninterrupted(top(turned, probe, PROBE_ITERATIONS))
             for iterations in (1, PROBE_ITERATIONS):
@@ -134,7 +136,7 @@ class AMLE(RatedEstimator):
         found = top(turned, step, self.max_iterations, Run(Checkpoint(), "turned", self._progress))
         return found if _uninterrupted(found) > best.objectives[-1] + MIRROR_GAIN else best
 
-    def _starts(self, ballots: Ballots, gold: Gold | None, history: History | None) -> Iterator[Parameters]:
+    def _starts(self, ballots: AnyBallots, gold: Gold | None, history: History | None) -> Iterator[Parameters]:
         rng = np.random.default_rng(self.seed)
         if isinstance(self.start, Parameters):
             yield self._given_start(self.start, ballots)
@@ -149,7 +151,7 @@ class AMLE(RatedEstimator):
         for _ in range(self.n_starts - 1):
             yield self._with_priors(starts.random(ballots, rng), ballots)
 
-    def _given_start(self, start: Parameters, ballots: Ballots) -> Parameters:
+    def _given_start(self, start: Parameters, ballots: AnyBallots) -> Parameters:
         if len(start.hit_rates) != ballots.n_voters or len(start.priors) != ballots.n_alternatives:
             raise RateError(
                 f"the start has rates of {len(start.hit_rates)} voters and priors of {len(start.priors)} alternatives; "
@@ -159,7 +161,7 @@ class AMLE(RatedEstimator):
             return start
         return self._with_priors((start.hit_rates, start.false_alarm_rates), ballots)
 
-    def _with_priors(self, rates: starts.Rates, ballots: Ballots) -> Parameters:
+    def _with_priors(self, rates: starts.Rates, ballots: AnyBallots) -> Parameters:
         priors = 0.5 if isinstance(self.priors, str) else self.priors
         hit_rates, false_alarm_rates = (np.clip(rate, self.floor, 1 - self.floor) for rate in rates)
         return Parameters(hit_rates, false_alarm_rates, align_rates(priors, ballots.alternatives, "priors"))
@@ -173,16 +175,16 @@ class AMLE(RatedEstimator):
         check_tolerance(self.tolerance)
 
 
-def most_likely_sets(task: Steps, kind: PriorKind) -> Count:
+def most_likely_sets(work: Workload, kind: PriorKind) -> Count:
     """The first half of an iteration: the most likely sets (Theorem 1), counted."""
-    return partial(task.hard_step, by_menu=kind != "shared" and task.ballots.has_menus)
+    return partial(work.hard_step, by_menu=kind != "shared" and work.ballots.has_menus)
 
 
 def amle_step(
-    task: Steps, kind: PriorKind, floor: float, *, tolerance: float = 1e-5, update: PriorUpdate = "mle"
+    work: Workload, kind: PriorKind, floor: float, *, tolerance: float = 1e-5, update: PriorUpdate = "mle"
 ) -> Step:
     """Algorithm 1: the most likely sets under the rates, then the most likely rates under the sets."""
-    count = most_likely_sets(task, kind)
+    count = most_likely_sets(work, kind)
 
     def step(state: State) -> State:
         statistics = count(state.parameters)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from epivote.data.ballots import Ballots
+from epivote.data.any_ballots import AnyBallots
 
 FEW_INSTANCES = 50  # a round number between the cases that docs/methods.md compares
 NEARLY_ALL = 0.8  # share of instances a voter answers on average; likewise
 
 
-def suggest_method(ballots: Ballots) -> tuple[Literal["amle", "em"], str]:
+def suggest_method(ballots: AnyBallots) -> tuple[Literal["amle", "em"], str]:
     """`amle` or `em`, and why."""
     if 1 < ballots.n_instances < FEW_INSTANCES and ballots.coverage >= NEARLY_ALL:
         return "amle", "few instances, and nearly every voter answered nearly all of them; its confidence runs high"

@@ -10,14 +10,15 @@ from typing import Any, Self, get_args
 
 import numpy as np
 
+from epivote.data.any_ballots import AnyBallots
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
 from epivote.data.estimate import Estimate
 from epivote.data.names import FloatArray, listing, suggestion, sums
-from epivote.data.packed import PackedBallots
 from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
 from epivote.data.truths import Truths
+from epivote.engines.gold import Gold
 from epivote.errors import CrowdWarning, InputError, NotFittedError
 from epivote.estimate.checkpoint import Checkpoint, fingerprint
 from epivote.estimate.climb import Progress
@@ -26,7 +27,7 @@ from epivote.estimate.history import History, Record
 from epivote.estimate.model import Model
 from epivote.estimate.reliability import VoterReport, reliability, upside_down
 from epivote.estimate.review import Doubt, review
-from epivote.estimate.task import Gold, Task
+from epivote.estimate.workload import InMemoryWorkload
 from epivote.model.best_sets import Utility, best_sets, decide
 
 UPSIDE_DOWN = (
@@ -53,7 +54,7 @@ class Estimator(ABC):
 
     def fit(
         self,
-        ballots: Ballots | Any,
+        ballots: AnyBallots | Any,
         gold: Gold | None = None,
         history: History | None = None,
         progress: Progress | None = None,
@@ -80,16 +81,18 @@ class Estimator(ABC):
             raise KeyboardInterrupt
         return self
 
-    def fit_predict(self, ballots: Ballots | Any, gold: Gold | None = None, history: History | None = None) -> Truths:
+    def fit_predict(
+        self, ballots: AnyBallots | Any, gold: Gold | None = None, history: History | None = None
+    ) -> Truths:
         """The estimated sets."""
         return self.fit(ballots, gold, history).truth_
 
     @abstractmethod
-    def _run(self, ballots: Ballots, gold: Gold | None, history: History | None) -> Estimate:
+    def _run(self, ballots: AnyBallots, gold: Gold | None, history: History | None) -> Estimate:
         """The work of `fit`."""
 
-    def _as_ballots(self, ballots: Ballots | Any) -> Ballots:
-        if isinstance(ballots, Ballots):
+    def _as_ballots(self, ballots: AnyBallots | Any) -> AnyBallots:
+        if isinstance(ballots, AnyBallots):
             self._frame_kind = "polars"
             return ballots
         from epivote.data.frames import eager_frame
@@ -194,14 +197,14 @@ class RatedEstimator(Estimator):
     bounds: Any
     _model: Model | None = None
 
-    def predict(self, ballots: Ballots | Any) -> Truths:
+    def predict(self, ballots: AnyBallots | Any) -> Truths:
         """The most likely sets for other ballots, with the rates found in `fit`.
 
         A voter or alternative that `fit` has not seen gets the crowd's rate: the mean over those it has seen.
         """
-        ballots = ballots if isinstance(ballots, Ballots) else Ballots.from_frame(ballots)
-        task = Task(ballots, SizeBounds.of(self.bounds))
-        return task.truths(task.truth_step(self.model_.parameters_for(ballots)))
+        ballots = ballots if isinstance(ballots, AnyBallots) else Ballots.from_frame(ballots)
+        work = InMemoryWorkload(ballots, SizeBounds.of(self.bounds))
+        return work.truths(work.truth_step(self.model_.parameters_for(ballots)))
 
     @property
     def model_(self) -> Model:
@@ -244,12 +247,12 @@ class RatedEstimator(Estimator):
             raise InputError(f"utility={utility!r} is not one of {listing(get_args(Utility))}")
         known = self.estimate_
         gold = {name: known.truths[name] for name in known.gold}
-        task = Task(known.ballots, known.bounds, gold)
+        work = InMemoryWorkload(known.ballots, known.bounds, gold)
         tables = [
             decide(margins, shard.lower, shard.upper, utility)
-            for shard, margins in zip(task.shards, task.margins(known.parameters), strict=True)
+            for shard, margins in zip(work.shards, work.margins(known.parameters), strict=True)
         ]
-        return task.truths(task.with_gold(tables))
+        return work.truths(work.with_gold(tables))
 
     def explain(self, instance: str) -> Explanation:
         """Why this set: prior, every voter's push, what the size bounds changed, runners-up."""
@@ -261,8 +264,8 @@ class RatedEstimator(Estimator):
         Of packed ballots, near-copies are looked for in a sample.
         """
         known = self.estimate_
-        if isinstance(known.ballots, PackedBallots):
-            sample = known.ballots.thinned(-(-known.ballots.n_ballots // BALLOTS_FOR_COPIES))
+        if not known.ballots.is_in_memory:
+            sample = known.ballots.sample_instances(-(-known.ballots.n_ballots // BALLOTS_FOR_COPIES))
             return reliability(self.model_, known.ballots, sample, self.predict(sample))
         return reliability(self.model_, known.ballots, known.ballots, known.truths)
 
@@ -284,11 +287,11 @@ class RatedEstimator(Estimator):
         known = self.estimate_
         if not known.gold:
             raise InputError("no gold sets were given to fit, so there is nothing to check")
-        task = Task(known.ballots.select(instances=known.gold), known.bounds)
-        chosen = task.truth_step(known.parameters)
-        return task.truths(chosen), task.posterior(known.parameters, chosen).set_probabilities
+        work = InMemoryWorkload(known.ballots.select(instances=known.gold), known.bounds)
+        chosen = work.truth_step(known.parameters)
+        return work.truths(chosen), work.posterior(known.parameters, chosen).set_probabilities
 
     def _one(self, instance: str) -> tuple[FloatArray, Shard, tuple[str, ...]]:
         ballots = self.estimate_.ballots.select(instances=[instance])
-        task = Task(ballots, self.estimate_.bounds)
-        return task.margins(self.estimate_.parameters)[0][0], task.shards[0], ballots.offered(instance)
+        work = InMemoryWorkload(ballots, self.estimate_.bounds)
+        return work.margins(self.estimate_.parameters)[0][0], work.shards[0], ballots.offered(instance)

@@ -13,17 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from epivote.data.ballots import Ballots
+from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.estimate import Estimate, VoterCounts
 from epivote.data.names import BoolArray, FloatArray, IntArray
 from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
 from epivote.data.truths import Truths
+from epivote.engines.gold import Gold
 from epivote.estimate.base import Estimator
 from epivote.estimate.history import History, refuse_history
 from epivote.estimate.outcome import joined_truths, voter_counts
-from epivote.estimate.task import Gold, Steps, Task, open_task
+from epivote.estimate.workload import InMemoryWorkload, Workload, workload
 from epivote.model.choose import choose
 from epivote.model.voters import voter_step
 
@@ -36,11 +37,11 @@ class Baseline(Estimator):
     def __init__(self, bounds: BoundsLike | None = None) -> None:
         self.bounds = bounds
 
-    def _run(self, ballots: Ballots, gold: Gold | None, history: History | None) -> Estimate:
+    def _run(self, ballots: AnyBallots, gold: Gold | None, history: History | None) -> Estimate:
         bounds = SizeBounds(0, None) if self.bounds is None else SizeBounds.of(self.bounds)
         refuse_history(self, history)
-        task = open_task(ballots, bounds, gold)
-        statistics = reduce(add, (part.statistics(self._sets(part)) for part in task.parts()))
+        work = workload(ballots, bounds, gold)
+        statistics = reduce(add, (part.statistics(self._sets(part)) for part in work.parts()))
         unknown = Parameters(
             np.full(ballots.n_voters, 0.5), np.full(ballots.n_voters, 0.5), np.full(ballots.n_alternatives, 0.5)
         )
@@ -48,32 +49,32 @@ class Baseline(Estimator):
             statistics.occurrences, statistics.offered, out=unknown.priors.copy(), where=statistics.offered > 0
         )
         parameters = Parameters(*voter_step(statistics, unknown, FLOOR), np.clip(priors, FLOOR, 1 - FLOOR))
-        return self._outcome(task, parameters, voter_counts(statistics))
+        return self._outcome(work, parameters, voter_counts(statistics))
 
-    def _outcome(self, task: Steps, parameters: Parameters, counts: VoterCounts) -> Estimate:
+    def _outcome(self, work: Workload, parameters: Parameters, counts: VoterCounts) -> Estimate:
         return Estimate(
-            task.ballots,
-            task.bounds,
+            work.ballots,
+            work.bounds,
             parameters,
             counts,
             (),
             "converged",
-            frozenset(task.gold),
-            partial(self._truths, task),
-            compute_parts=None if isinstance(task, Task) else partial(self._parts, task, parameters, counts),
+            frozenset(work.gold),
+            partial(self._truths, work),
+            compute_parts=partial(self._parts, work, parameters, counts) if work.has_parts else None,
         )
 
-    def _parts(self, task: Steps, parameters: Parameters, counts: VoterCounts) -> Iterator[Estimate]:
-        for part in task.parts():
+    def _parts(self, work: Workload, parameters: Parameters, counts: VoterCounts) -> Iterator[Estimate]:
+        for part in work.parts():
             yield self._outcome(part, parameters, counts)
 
-    def _truths(self, task: Steps) -> Truths:
-        return joined_truths([part.truths(self._sets(part)) for part in task.parts()])
+    def _truths(self, work: Workload) -> Truths:
+        return joined_truths([part.truths(self._sets(part)) for part in work.parts()])
 
-    def _sets(self, task: Task) -> list[BoolArray]:
-        return task.with_gold([self._rule(shard) for shard in task.shards])
+    def _sets(self, work: InMemoryWorkload) -> list[BoolArray]:
+        return work.with_gold([self._rule(shard) for shard in work.shards])
 
-    def predict(self, ballots: Ballots | Any) -> Truths:
+    def predict(self, ballots: AnyBallots | Any) -> Truths:
         """The rule applied to other ballots; it learns nothing, so this needs no `fit`."""
         return self._run(self._as_ballots(ballots), None, None).truths
 

@@ -13,17 +13,15 @@ from typing import Any
 import numpy as np
 
 from epivote.atomic import write_files
-from epivote.data.ballots import Ballots
-from epivote.data.names import FloatArray, IntArray
-from epivote.data.packed import PackedBallots
+from epivote.data.any_ballots import AnyBallots
+from epivote.data.names import FloatArray
 from epivote.data.parameters import Parameters
-from epivote.data.stored import read_all, stored_checksums, write_arrays
+from epivote.data.stored import read_all, write_arrays
+from epivote.engines.gold import Gold
 from epivote.errors import FileError
 from epivote.estimate.history import History
-from epivote.estimate.task import Gold
 
 RATES = ("hit_rates", "false_alarm_rates", "priors")
-COLUMNS = ("ballot_start", "ballot_voter", "approval_start", "approved")
 CHUNK = 1 << 20
 State = Mapping[str, FloatArray]
 
@@ -68,26 +66,18 @@ def parameters_in(state: State, name: str) -> Parameters:
     return Parameters(*(state[f"{name}_{rate}"] for rate in RATES))
 
 
-def fingerprint(estimator: Any, ballots: Ballots, gold: Gold | None, history: History | None) -> str:
+def fingerprint(estimator: Any, ballots: AnyBallots, gold: Gold | None, history: History | None) -> str:
     """A digest of all that a fit depends on: runs that differ in any of it do not continue each other.
 
     It is taken from values rather than from how they are shown or stored: long arrays are not cut short, a name cannot
-    pass for two, and the type that holds a number does not matter. Blocks of packed ballots are known by the checksums
-    of their files, which need not be read for that and are compared whenever a block is read.
+    pass for two, and the type that holds a number does not matter.
     """
-    columns: dict[str, IntArray] = {}
-    if isinstance(ballots, PackedBallots):
-        content: Any = [stored_checksums(block.path) for block in ballots.blocks]
-    else:
-        columns = {name: getattr(ballots, name) for name in COLUMNS}
-        if ballots.menu is not None:
-            columns |= {"menu": ballots.menu.start, "offered": ballots.menu.offered}
-        content = [ballots.instances, {name: len(column) for name, column in columns.items()}]
+    content, columns = ballots.content()
     given = {name: sorted(map(str, names)) for name, names in (gold or {}).items()}
     settings = [type(estimator).__name__, estimator.get_params()]
     everything = [settings, given, history or {}, ballots.voters, ballots.alternatives, content]
     digest = sha256(json.dumps(_plain(everything), default=repr).encode())
-    for column in columns.values():
+    for column in columns:
         for begin in range(0, len(column), CHUNK):
             digest.update(column[begin : begin + CHUNK].astype("<i8").tobytes())
     return digest.hexdigest()

@@ -8,10 +8,11 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from epivote.data.ballots import Ballots
+from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.estimate import Estimate
 from epivote.data.parameters import Parameters, align_rates
+from epivote.engines.gold import Gold
 from epivote.errors import CrowdWarning, InputError
 from epivote.estimate.base import UPSIDE_DOWN, RatedEstimator
 from epivote.estimate.climb import Count, Run, State, Step, top
@@ -27,9 +28,10 @@ from epivote.estimate.maximise import (
 )
 from epivote.estimate.model import Model
 from epivote.estimate.outcome import rated_estimate
+from epivote.estimate.probe import MIRROR_GAIN, PROBE_ITERATIONS, PROBE_TOLERANCE, sampled
 from epivote.estimate.reliability import upside_down
 from epivote.estimate.stream import START, Stream
-from epivote.estimate.task import Gold, Steps, Task, open_task, sampled
+from epivote.estimate.workload import InMemoryWorkload, Workload, workload
 from epivote.model.likelihood import marginal_log_likelihood_of
 from epivote.model.pseudo import PseudoCounts, shrinkage
 from epivote.model.statistics import Statistics
@@ -37,10 +39,6 @@ from epivote.model.statistics import Statistics
 # After which shrinkage no longer follows the crowd, so that the objective stays one; a round number.
 SETTLING_ITERATIONS = 10
 SETTLED = 1e-3  # change of rates below which it has settled; a round number
-# Log-likelihood by which the mirrored crowd must explain the ballots better; odds of e^20, a round number.
-MIRROR_GAIN = 20.0
-PROBE_ITERATIONS = 10  # of each of the two short runs that tell which way up a crowd is; a round number
-PROBE_TOLERANCE = 1e-2  # likewise: enough to tell the two apart
 
 
 class EM(RatedEstimator):
@@ -86,21 +84,21 @@ class EM(RatedEstimator):
         self.max_iterations = max_iterations
         self.floor = floor
 
-    def _run(self, ballots: Ballots, gold: Gold | None, history: History | None) -> Estimate:
+    def _run(self, ballots: AnyBallots, gold: Gold | None, history: History | None) -> Estimate:
         self._check()
-        task = open_task(ballots, SizeBounds.of(self.bounds), gold)
+        work = workload(ballots, SizeBounds.of(self.bounds), gold)
         kind = prior_kind(self.priors, ballots)
         known = believed(history, ballots)
         run = Run(self._checkpoint, "only", self._progress)
         mirrored = not run.is_kept and self._seems_upside_down(ballots, gold, known)
         start = State.at(self._start(ballots, mirrored=mirrored), known, settled=self.shrinkage == 0)
-        step = em_step(task, kind, self.floor, known, strength=self._strength(), tolerance=self.tolerance)
-        reached = top(run.resumed(start, weighed_sets(task, kind)), step, self.max_iterations, run)
+        step = em_step(work, kind, self.floor, known, strength=self._strength(), tolerance=self.tolerance)
+        reached = top(run.resumed(start, weighed_sets(work, kind)), step, self.max_iterations, run)
         assert reached.statistics is not None
         self._stream = Stream.after_fit(ballots, reached.statistics, reached.parameters)
-        return rated_estimate(task, reached, sets_from=reached.parameters)
+        return rated_estimate(work, reached, sets_from=reached.parameters)
 
-    def partial_fit(self, batch: Ballots | Any, gold: Gold | None = None, *, final: bool = False) -> Self:
+    def partial_fit(self, batch: AnyBallots | Any, gold: Gold | None = None, *, final: bool = False) -> Self:
         """Take in one batch of a stream (online EM); `estimate_` is about this batch, `model_` about all so far.
 
         New voters, instances and alternatives may appear. Late ballots for an instance seen before join its earlier
@@ -114,14 +112,14 @@ class EM(RatedEstimator):
         stream = self._stream or Stream()
         if stream.n_instances == 0 and self._seems_upside_down(batch, gold, PseudoCounts.none(batch.n_voters)):
             stream.start = START[::-1]
-        task = stream.add(batch, SizeBounds.of(self.bounds), gold, final=final)
+        work = stream.add(batch, SizeBounds.of(self.bounds), gold, final=final)
         model = stream.learn(self._stream_kind(stream), self.floor, self._strength())
         self._stream = stream
-        parameters = model.parameters_for(task.ballots)
-        membership, log_partition = task.expectation(parameters)
-        statistics = task.statistics(membership)
+        parameters = model.parameters_for(work.ballots)
+        membership, log_partition = work.expectation(parameters)
+        statistics = work.statistics(membership)
         value = marginal_log_likelihood_of(statistics, log_partition, parameters)
-        self._estimate = rated_estimate(task, State.known(parameters, statistics, value), sets_from=parameters)
+        self._estimate = rated_estimate(work, State.known(parameters, statistics, value), sets_from=parameters)
         if upside_down(model.counts):
             warnings.warn(UPSIDE_DOWN, CrowdWarning, stacklevel=2)
         return self
@@ -140,24 +138,24 @@ class EM(RatedEstimator):
             return super().model_
         return self._stream.model
 
-    def _seems_upside_down(self, ballots: Ballots, gold: Gold | None, known: PseudoCounts) -> bool:
+    def _seems_upside_down(self, ballots: AnyBallots, gold: Gold | None, known: PseudoCounts) -> bool:
         """Whether voters who tick wrong answers rather than right ones explain (some of) the ballots far better."""
         sample, gold = sampled(ballots, gold)
-        task = Task(sample, SizeBounds.of(self.bounds), gold)
+        work = InMemoryWorkload(sample, SizeBounds.of(self.bounds), gold)
         kind = prior_kind(self.priors, sample)
-        step = em_step(task, kind, self.floor, known, strength=1.0, tolerance=PROBE_TOLERANCE)
+        step = em_step(work, kind, self.floor, known, strength=1.0, tolerance=PROBE_TOLERANCE)
         upright, mirrored = (
             top(State.at(self._start(sample, mirrored=turned), known, settled=False), step, PROBE_ITERATIONS)
             for turned in (False, True)
         )
         if "interrupted" in (upright.status, mirrored.status):
             raise KeyboardInterrupt
-        return _explains(task, mirrored.parameters) > _explains(task, upright.parameters) + MIRROR_GAIN
+        return _explains(work, mirrored.parameters) > _explains(work, upright.parameters) + MIRROR_GAIN
 
     def _strength(self) -> float | None:
         return None if isinstance(self.shrinkage, str) else float(self.shrinkage)
 
-    def _start(self, ballots: Ballots, *, mirrored: bool = False) -> Parameters:
+    def _start(self, ballots: AnyBallots, *, mirrored: bool = False) -> Parameters:
         priors = 0.5 if isinstance(self.priors, str) else self.priors
         hit_rate, false_alarm_rate = START[::-1] if mirrored else START
         return Parameters(
@@ -175,17 +173,17 @@ class EM(RatedEstimator):
             raise InputError(f"shrinkage={self.shrinkage!r} must be 'auto' or a number of at least 0")
 
 
-def weighed_sets(task: Steps, kind: PriorKind) -> Count:
+def weighed_sets(work: Workload, kind: PriorKind) -> Count:
     """The first half of an iteration: all sets, weighed by their probabilities and counted."""
 
     def count(parameters: Parameters) -> Statistics:
-        return task.soft_step(parameters, by_menu=_by_menu(task, kind))[0]
+        return work.soft_step(parameters, by_menu=_by_menu(work, kind))[0]
 
     return count
 
 
 def em_step(
-    task: Steps, kind: PriorKind, floor: float, known: PseudoCounts, *, strength: float | None, tolerance: float
+    work: Workload, kind: PriorKind, floor: float, known: PseudoCounts, *, strength: float | None, tolerance: float
 ) -> Step:
     """Weigh all sets under the rates, then take the most likely rates under these weights.
 
@@ -194,7 +192,7 @@ def em_step(
     """
 
     def step(state: State) -> State:
-        statistics, log_partition = task.soft_step(state.parameters, by_menu=_by_menu(task, kind))
+        statistics, log_partition = work.soft_step(state.parameters, by_menu=_by_menu(work, kind))
         if not state.settled:
             like_the_crowd = shrinkage(statistics, strength=strength, with_priors=kind == "individual")
             state = replace(state, believed=known + like_the_crowd, settling=state.n_iterations, objectives=())
@@ -207,11 +205,11 @@ def em_step(
     return step
 
 
-def _by_menu(task: Steps, kind: PriorKind) -> bool:
-    return kind != "shared" and task.ballots.has_menus
+def _by_menu(work: Workload, kind: PriorKind) -> bool:
+    return kind != "shared" and work.ballots.has_menus
 
 
-def _explains(task: Task, parameters: Parameters) -> float:
+def _explains(work: InMemoryWorkload, parameters: Parameters) -> float:
     """The likelihood of the ballots alone: runs that shrink towards different crowds differ in their objective."""
-    statistics, log_partition = task.soft_step(parameters)
+    statistics, log_partition = work.soft_step(parameters)
     return marginal_log_likelihood_of(statistics, log_partition, parameters)

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from epivote.data.estimate import Estimate
-from epivote.estimate.task import Task
+from epivote.estimate.workload import InMemoryWorkload
 from epivote.model.best_sets import best_sets
 from epivote.model.choose import choose
 from epivote.model.posterior import log_partition_and_inclusion
@@ -94,9 +94,9 @@ class Explanation:
 def explain(estimate: Estimate, instance: str) -> Explanation:
     """The account of one instance under the estimated rates."""
     ballots = estimate.ballots.select(instances=[instance])
-    task = Task(ballots, estimate.bounds)
-    shard, parameters = task.shards[0], estimate.parameters
-    margins = task.margins(parameters)[0][0]
+    work = InMemoryWorkload(ballots, estimate.bounds)
+    shard, parameters = work.shards[0], estimate.parameters
+    margins = work.margins(parameters)[0][0]
     log_partition, inclusion = log_partition_and_inclusion(margins[None, :], shard.lower, shard.upper)
     best = choose(margins[None, :], shard.lower, shard.upper)[0]
     offered = ballots.offered(instance)

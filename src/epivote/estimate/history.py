@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from epivote.data.ballots import Ballots
+from epivote.data.any_ballots import AnyBallots
 from epivote.errors import InputError
 from epivote.model.pseudo import PseudoCounts
 
@@ -24,7 +24,7 @@ class Record(NamedTuple):
 History = Mapping[str, Record | tuple[float, float, float, float]]
 
 
-def believed(history: History | None, ballots: Ballots) -> PseudoCounts:
+def believed(history: History | None, ballots: AnyBallots) -> PseudoCounts:
     """The history of the voters in `ballots` as believed counts; others have none."""
     counts = np.zeros((4, ballots.n_voters))
     for voter, record in (history or {}).items():

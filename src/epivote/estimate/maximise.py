@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from epivote.data.ballots import Ballots
+from epivote.data.any_ballots import AnyBallots
 from epivote.data.names import FloatArray, listing
 from epivote.data.parameters import Parameters, RateLike
 from epivote.errors import InputError
@@ -50,7 +50,7 @@ def _priors(
     return step(statistics, priors, floor, belief)
 
 
-def prior_kind(priors: Priors, ballots: Ballots) -> PriorKind:
+def prior_kind(priors: Priors, ballots: AnyBallots) -> PriorKind:
     """What `priors="auto"` and the other ways to say it mean for these ballots."""
     if not isinstance(priors, str):
         return "fixed"

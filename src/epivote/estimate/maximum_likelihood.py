@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import itertools
 
-from epivote.data.ballots import Ballots
+from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.estimate import Estimate
 from epivote.data.names import FloatArray
 from epivote.data.parameters import Parameters, RateLike, align_rates
+from epivote.engines.gold import Gold
 from epivote.estimate.base import RatedEstimator
 from epivote.estimate.climb import State
 from epivote.estimate.history import History, refuse_history
+from epivote.estimate.objectives import priors_differ
 from epivote.estimate.outcome import rated_estimate
-from epivote.estimate.task import Gold, Task, open_task, priors_differ
+from epivote.estimate.workload import InMemoryWorkload, workload
 from epivote.model.choose import count_optimal, optimal_sets
 from epivote.model.likelihood import log_likelihood_of
 
@@ -25,6 +27,7 @@ class MaximumLikelihood(RatedEstimator):
 
     Examples
     --------
+    >>> from epivote import Ballots
     >>> ballots = Ballots.from_mapping({("ann", "q1"): {"a"}, ("bo", "q1"): {"a", "b"}})
     >>> MaximumLikelihood(hit_rates=0.8, false_alarm_rates=0.3, bounds=1).fit_predict(ballots)
     Truths(q1: {a})
@@ -42,17 +45,17 @@ class MaximumLikelihood(RatedEstimator):
         self.priors = priors
         self.bounds = bounds
 
-    def _run(self, ballots: Ballots, gold: Gold | None, history: History | None) -> Estimate:
+    def _run(self, ballots: AnyBallots, gold: Gold | None, history: History | None) -> Estimate:
         parameters = Parameters(
             align_rates(self.hit_rates, ballots.voters, "hit rates"),
             align_rates(self.false_alarm_rates, ballots.voters, "false-alarm rates"),
             align_rates(self.priors, ballots.alternatives, "priors"),
         )
         refuse_history(self, history)
-        task = open_task(ballots, SizeBounds.of(self.bounds), gold)
-        statistics = task.hard_step(parameters, by_menu=priors_differ(parameters))
+        work = workload(ballots, SizeBounds.of(self.bounds), gold)
+        statistics = work.hard_step(parameters, by_menu=priors_differ(parameters))
         value = log_likelihood_of(statistics, parameters)
-        return rated_estimate(task, State.known(parameters, statistics, value), sets_from=parameters)
+        return rated_estimate(work, State.known(parameters, statistics, value), sets_from=parameters)
 
     def count_optimal_sets(self, instance: str) -> int:
         """How many sets of this instance are exactly as likely as the returned one, itself included."""
@@ -66,5 +69,5 @@ class MaximumLikelihood(RatedEstimator):
 
     def _row(self, instance: str) -> tuple[FloatArray, int, int]:
         ballots = self.estimate_.ballots
-        one = Task(ballots.select(instances=[instance]), self.estimate_.bounds)
+        one = InMemoryWorkload(ballots.select(instances=[instance]), self.estimate_.bounds)
         return one.margins(self.estimate_.parameters)[0][0], one.shards[0].lower, one.shards[0].upper

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epivote.data.ballots import Ballots
+from epivote.data.any_ballots import AnyBallots
 from epivote.data.estimate import VoterCounts
 from epivote.data.names import FloatArray
 from epivote.data.parameters import Parameters
@@ -21,7 +21,7 @@ class Model:
     parameters: Parameters
     counts: VoterCounts
 
-    def parameters_for(self, ballots: Ballots) -> Parameters:
+    def parameters_for(self, ballots: AnyBallots) -> Parameters:
         """Parameters in the order of other ballots; strangers get the mean of those known."""
         known = self.parameters
         return Parameters(

@@ -12,12 +12,12 @@ from epivote.data.names import IntArray
 from epivote.data.parameters import Parameters
 from epivote.data.truths import Truths
 from epivote.estimate.climb import State
-from epivote.estimate.task import Steps, Task
+from epivote.estimate.workload import Workload
 from epivote.model.statistics import Statistics
 
 
 def rated_estimate(
-    task: Steps, reached: State, *, sets_from: Parameters, ties_at: Sequence[Parameters] | None = None
+    work: Workload, reached: State, *, sets_from: Parameters, ties_at: Sequence[Parameters] | None = None
 ) -> Estimate:
     """An estimate with the most likely sets under `sets_from`, which may be the parameters that led to those reached.
 
@@ -26,40 +26,40 @@ def rated_estimate(
     """
     assert reached.statistics is not None
     return Estimate(
-        ballots=task.ballots,
-        bounds=task.bounds,
+        ballots=work.ballots,
+        bounds=work.bounds,
         parameters=reached.parameters,
         counts=voter_counts(reached.statistics),
         log_likelihoods=reached.objectives,
         status=reached.status,
-        gold=frozenset(task.gold),
-        compute_truths=partial(_truths, task, sets_from),
-        compute_posterior=partial(_posterior, task, sets_from, reached.parameters),
-        compute_ties=partial(_ties, task, *(ties_at or (sets_from,))),
-        compute_parts=None if isinstance(task, Task) else partial(_parts, task, reached, sets_from, ties_at),
+        gold=frozenset(work.gold),
+        compute_truths=partial(_truths, work, sets_from),
+        compute_posterior=partial(_posterior, work, sets_from, reached.parameters),
+        compute_ties=partial(_ties, work, *(ties_at or (sets_from,))),
+        compute_parts=partial(_parts, work, reached, sets_from, ties_at) if work.has_parts else None,
         settling_iterations=reached.settling,
     )
 
 
 def _parts(
-    task: Steps, reached: State, sets_from: Parameters, ties_at: Sequence[Parameters] | None
+    work: Workload, reached: State, sets_from: Parameters, ties_at: Sequence[Parameters] | None
 ) -> Iterator[Estimate]:
-    for part in task.parts():
+    for part in work.parts():
         yield rated_estimate(part, reached, sets_from=sets_from, ties_at=ties_at)
 
 
-def _truths(task: Steps, sets_from: Parameters) -> Truths:
-    return joined_truths([part.truths(part.truth_step(sets_from)) for part in task.parts()])
+def _truths(work: Workload, sets_from: Parameters) -> Truths:
+    return joined_truths([part.truths(part.truth_step(sets_from)) for part in work.parts()])
 
 
-def _posterior(task: Steps, sets_from: Parameters, parameters: Parameters) -> Posterior:
-    found = [part.posterior(parameters, part.truth_step(sets_from)) for part in task.parts()]
+def _posterior(work: Workload, sets_from: Parameters, parameters: Parameters) -> Posterior:
+    found = [part.posterior(parameters, part.truth_step(sets_from)) for part in work.parts()]
     inclusion, probabilities = zip(*((each.inclusion, each.set_probabilities) for each in found), strict=True)
     return Posterior(np.concatenate(inclusion), np.concatenate(probabilities))
 
 
-def _ties(task: Steps, *steps: Parameters) -> tuple[str, ...]:
-    return tuple(name for part in task.parts() for name in part.ties(*steps))
+def _ties(work: Workload, *steps: Parameters) -> tuple[str, ...]:
+    return tuple(name for part in work.parts() for name in part.ties(*steps))
 
 
 def joined_truths(parts: list[Truths]) -> Truths:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epivote.data.ballots import Ballots
+from epivote.data.any_ballots import AnyBallots
 from epivote.data.estimate import VoterCounts
 from epivote.data.lists import Lists
 from epivote.data.names import BoolArray, FloatArray, IntArray
@@ -35,7 +35,7 @@ class VoterReport:
     flags: tuple[str, ...]
 
 
-def reliability(model: Model, ballots: Ballots, sample: Ballots, truths: Truths) -> list[VoterReport]:
+def reliability(model: Model, ballots: AnyBallots, sample: AnyBallots, truths: Truths) -> list[VoterReport]:
     """A report on every voter of the model; copies are looked for in a sample of the ballots, with its sets.
 
     Intervals treat the (fractional) counts as binomial with half a count added on each side (Jeffreys), so they speak
@@ -117,7 +117,7 @@ def _flags(
     return tuple(flags)
 
 
-def near_copies(ballots: Ballots, truths: Truths) -> dict[int, tuple[int, int, int]]:
+def near_copies(ballots: AnyBallots, truths: Truths) -> dict[int, tuple[int, int, int]]:
     """For voters who answer almost exactly like another one: whom, on how many ballots, of how many in common.
 
     Two good voters agree because both are right; a copy also repeats mistakes, so identical ballots that differ from
@@ -151,7 +151,7 @@ def near_copies(ballots: Ballots, truths: Truths) -> dict[int, tuple[int, int, i
     return found
 
 
-def _ballot_kinds(ballots: Ballots, truths: Truths) -> tuple[IntArray, BoolArray]:
+def _ballot_kinds(ballots: AnyBallots, truths: Truths) -> tuple[IntArray, BoolArray]:
     """A number per distinct (instance, ticks), and whether the ballot differs from the returned set."""
     both = Lists.of_lengths(
         np.concatenate([truths.sizes, ballots.ballot_sizes]),

@@ -10,7 +10,7 @@ from epivote.data.estimate import Estimate
 from epivote.data.names import FloatArray, IntArray
 from epivote.data.parameters import Parameters
 from epivote.data.truths import Truths
-from epivote.estimate.task import Task
+from epivote.estimate.workload import InMemoryWorkload
 from epivote.model.choose import choose
 from epivote.model.posterior import log_partition_and_inclusion, set_probabilities
 from epivote.model.sets import draw_sets
@@ -54,36 +54,38 @@ def review(
         return []
     names = [estimate.ballots.instances[z] for z in doubtful]
     average = _average_voter(estimate)
-    task = Task(estimate.ballots.select(instances=names), estimate.bounds)
-    tables = task.margins(estimate.parameters)
-    place = _places(task)
-    rivals = _rivals(task, tables, estimate.truths)
-    cast = np.diff(task.ballots.ballot_start)
+    work = InMemoryWorkload(estimate.ballots.select(instances=names), estimate.bounds)
+    tables = work.margins(estimate.parameters)
+    place = _places(work)
+    rivals = _rivals(work, tables, estimate.truths)
+    cast = np.diff(work.ballots.ballot_start)
     found = []
     for position, (name, sure) in enumerate(zip(names, confidence[doubtful].tolist(), strict=True)):
-        z = task.ballots.instance_index[name]
+        z = work.ballots.instance_index[name]
         more = None
         if position < most:
-            shard, row = task.shards[place[z, 0]], tables[place[z, 0]][place[z, 1]]
+            shard, row = work.shards[place[z, 0]], tables[place[z, 0]][place[z, 1]]
             more = _ballots_to_settle(row, shard.lower, shard.upper, threshold, average, rng)
         found.append(Doubt(name, sure, tuple(estimate.truths.listed(name)), *rivals[z], int(cast[z]), more))
     return found
 
 
-def _places(task: Task) -> IntArray:
+def _places(work: InMemoryWorkload) -> IntArray:
     """Shard and row of every instance."""
-    place = np.empty((task.ballots.n_instances, 2), np.int64)
-    for s, shard in enumerate(task.shards):
+    place = np.empty((work.ballots.n_instances, 2), np.int64)
+    for s, shard in enumerate(work.shards):
         place[shard.instances] = np.stack([np.full(len(shard.instances), s), np.arange(len(shard.instances))], axis=1)
     return place
 
 
-def _rivals(task: Task, tables: list[FloatArray], truths: Truths) -> dict[int, tuple[tuple[str, ...], float]]:
+def _rivals(
+    work: InMemoryWorkload, tables: list[FloatArray], truths: Truths
+) -> dict[int, tuple[tuple[str, ...], float]]:
     """For every instance the most probable set that is not its answer; an empty one where there is no other."""
-    names = task.ballots.alternatives
-    answers = task.chosen(truths)
+    names = work.ballots.alternatives
+    answers = work.tables(truths)
     found: dict[int, tuple[tuple[str, ...], float]] = {}
-    for shard, margins, answer in zip(task.shards, tables, answers, strict=True):
+    for shard, margins, answer in zip(work.shards, tables, answers, strict=True):
         sets, probabilities = top_sets(margins, shard.lower, shard.upper, 2)
         is_answer = np.all(sets == answer[:, None, :], axis=2)
         best = np.argmin(is_answer, axis=1)

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from epivote.data.ballots import Ballots
+from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import SizeBounds
 from epivote.data.lists import Lists
 from epivote.data.names import FloatArray, sums
-from epivote.data.packed import PackedBallots
 from epivote.model.compiling import worth_compiling
 
 DENSE_CELLS = 20_000_000  # of voters times cells, 160 MB as floats; larger tables are built sparse
@@ -27,34 +26,33 @@ FEW_TICKS = 1 << 15  # two counts of a pair fit the halves of 32 bits
 Rates = tuple[FloatArray, FloatArray]
 
 
-def uniform(ballots: Ballots) -> Rates:
+def uniform(ballots: AnyBallots) -> Rates:
     """The same rates for everyone, p = .51 and q = .49: every tick counts alike, and hardly."""
     return np.full(ballots.n_voters, 0.51), np.full(ballots.n_voters, 0.49)
 
 
-def random(ballots: Ballots, rng: np.random.Generator) -> Rates:
+def random(ballots: AnyBallots, rng: np.random.Generator) -> Rates:
     """P uniform in (.5, 1) and q uniform in (0, .5), for every voter by herself."""
     edge = 1e-4
     return rng.uniform(0.5, 1 - edge, ballots.n_voters), rng.uniform(edge, 0.5, ballots.n_voters)
 
 
-def mirrored(ballots: Ballots) -> Rates:
+def mirrored(ballots: AnyBallots) -> Rates:
     """The same rates for everyone, with wrong answers ticked rather than right ones."""
     return np.full(ballots.n_voters, 0.2), np.full(ballots.n_voters, 0.7)
 
 
-def tick_too_much(ballots: Ballots, bounds: SizeBounds) -> bool:
+def tick_too_much(ballots: AnyBallots, bounds: SizeBounds) -> bool:
     """Whether voters tick clearly more than can be right even at the upper bound: they may mean the opposite."""
     offered = ballots.n_alternatives
     if not bounds.per_instance and not ballots.has_menus:  # the same everywhere, so nothing needs to be read
         most = ballots.n_ballots * (offered if bounds.upper is None else min(bounds.upper, offered))
     else:
-        parts = ballots.blocks if isinstance(ballots, PackedBallots) else (ballots,)
-        most = sum(int(part.cast @ bounds.resolve(part)[1]) for part in parts)
+        most = sum(int(block.cast @ bounds.resolve(block)[1]) for block in ballots.blocks)
     return ballots.n_approvals > 1.1 * most
 
 
-def anna_karenina(ballots: Ballots) -> Rates:
+def anna_karenina(ballots: AnyBallots) -> Rates:
     """Those who answer like others are taken to be reliable (appendix of the paper, Algorithm 2).
 
     Weights run from 1/(n+1) for the voter farthest from all others to n/(n+1) for the closest; p = 1/2, and q gives
@@ -63,7 +61,7 @@ def anna_karenina(ballots: Ballots) -> Rates:
     few_meet = ballots.most_ballots <= FEW_BALLOTS
     pairs = max(ENOUGH_PAIRS, PAIRS_PER_VOTER * ballots.n_voters)
     step = -(-ballots.n_pairs // pairs) if few_meet else -(-ballots.n_ballots // MOST_BALLOTS)
-    weights = anna_karenina_weights(total_distances(ballots.thinned(step)))
+    weights = anna_karenina_weights(total_distances(ballots.sample_instances(step)))
     return np.full(ballots.n_voters, 0.5), 0.5 * (1 - np.tanh(weights / 2))
 
 
@@ -79,7 +77,7 @@ def anna_karenina_weights(distances: FloatArray) -> FloatArray:
     return weights
 
 
-def total_distances(ballots: Ballots) -> FloatArray:
+def total_distances(ballots: AnyBallots) -> FloatArray:
     """Every voter's Jaccard distance to each other voter, added up.
 
     The distance of a pair is taken over all ticks on the instances that both answered: ticks of only one of them,
@@ -95,12 +93,12 @@ def total_distances(ballots: Ballots) -> FloatArray:
     return mean * (n - 1)
 
 
-def _few_meet(ballots: Ballots) -> bool:
+def _few_meet(ballots: AnyBallots) -> bool:
     """Whether an instance has so few ballots, and so few alternatives, that its pairs are best taken one by one."""
     return ballots.n_alternatives <= WIDEST_MASK and ballots.most_ballots <= FEW_BALLOTS
 
 
-def _by_pairs(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
+def _by_pairs(ballots: AnyBallots) -> tuple[FloatArray, FloatArray]:
     """Distances added up, and numbers of voters met, from all pairs of ballots on the same instance."""
     n = ballots.n_voters
     compiled = n * n <= DENSE_PAIRS and worth_compiling(ballots.n_approvals)
@@ -108,7 +106,7 @@ def _by_pairs(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
     return total.sum(axis=0), met.sum(axis=0)
 
 
-def _met_compiled(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
+def _met_compiled(ballots: AnyBallots) -> tuple[FloatArray, FloatArray]:
     """Distances and numbers of voters met, as the first and as the second of each pair."""
     from epivote.model.kernels import distances_met, masks_of
 
@@ -119,7 +117,7 @@ def _met_compiled(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
     return found
 
 
-def _met_sorted(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
+def _met_sorted(ballots: AnyBallots) -> tuple[FloatArray, FloatArray]:
     """The same by sorting, for any number of voters.
 
     A pair of ballots is one number: the two voters, then the ticks they share, then those of either, so that sorting
@@ -148,7 +146,7 @@ def _met_sorted(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
     )
 
 
-def _by_products(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
+def _by_products(ballots: AnyBallots) -> tuple[FloatArray, FloatArray]:
     """The same from products of voters' incidences, in blocks of voters."""
     ticks, answered, sizes = _incidence(ballots)
     n = ballots.n_voters
@@ -166,7 +164,7 @@ def _by_products(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
     return total, met
 
 
-def _incidence(ballots: Ballots) -> tuple[Any, Any, Any]:
+def _incidence(ballots: AnyBallots) -> tuple[Any, Any, Any]:
     """Voters against ticked cells, against instances answered, and against instances with the number of ticks."""
     instance, sizes = ballots.ballot_instance, ballots.ballot_sizes
     voter = ballots.ballot_voter

@@ -14,14 +14,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from epivote.data.any_ballots import AnyBallots
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
 from epivote.data.estimate import VoterCounts
 from epivote.data.names import FloatArray
 from epivote.data.parameters import Parameters
+from epivote.engines.gold import Gold
 from epivote.estimate.maximise import PriorKind, maximise
 from epivote.estimate.model import Model
-from epivote.estimate.task import Gold, Task
+from epivote.estimate.workload import InMemoryWorkload
 from epivote.model.pseudo import shrinkage
 from epivote.model.statistics import Group, Statistics
 
@@ -62,7 +64,7 @@ class Stream:
     model: Model | None = None
 
     @classmethod
-    def after_fit(cls, ballots: Ballots, statistics: Statistics, parameters: Parameters) -> Stream:
+    def after_fit(cls, ballots: AnyBallots, statistics: Statistics, parameters: Parameters) -> Stream:
         """A stream that goes on from a finished fit, whose instances are final."""
         stream = cls(one_menu=not ballots.has_menus, n_instances=ballots.n_instances)
         stream._make_room(ballots.voters, ballots.alternatives)
@@ -71,7 +73,7 @@ class Stream:
         stream.model = Model(ballots.voters, ballots.alternatives, parameters, counts)
         return stream
 
-    def add(self, batch: Ballots, bounds: SizeBounds, gold: Gold | None, *, final: bool) -> Task:
+    def add(self, batch: AnyBallots, bounds: SizeBounds, gold: Gold | None, *, final: bool) -> InMemoryWorkload:
         """Weigh a batch, joined with earlier ballots of its instances, by the rates so far, and count it.
 
         All that can be refused is built first; only then does the stream change.
@@ -80,16 +82,16 @@ class Stream:
         merged = self._merged(batch, again)
         known = {name: self.kept[name].gold or () for name in again if self.kept[name].gold is not None}
         known |= {name: tuple(gold[name]) for name in batch.instances if gold is not None and name in gold}
-        task = Task(merged, bounds, known or None)
-        membership, _ = task.expectation(self._parameters_for(merged))
+        work = InMemoryWorkload(merged, bounds, known or None)
+        membership, _ = work.expectation(self._parameters_for(merged))
 
         grown = bool(self.alternatives) and any(name not in self.alternatives for name in merged.alternatives)
         self.one_menu = self.one_menu and merged.menu is None and not grown
         for name in again:
             self._give_back(name)
         self._make_room(merged.voters, merged.alternatives)
-        self._count(task, membership, set(again), final=final)
-        return task
+        self._count(work, membership, set(again), final=final)
+        return work
 
     def learn(self, kind: PriorKind, floor: float, strength: float | None) -> Model:
         """The rates that the sums so far speak for."""
@@ -105,13 +107,13 @@ class Stream:
         self.model = Model(tuple(self.voters), tuple(self.alternatives), parameters, counts)
         return self.model
 
-    def _parameters_for(self, ballots: Ballots) -> Parameters:
+    def _parameters_for(self, ballots: AnyBallots) -> Parameters:
         if self.model is not None:
             return self.model.parameters_for(ballots)
         n, m = ballots.n_voters, ballots.n_alternatives
         return Parameters(np.full(n, self.start[0]), np.full(n, self.start[1]), np.full(m, 0.5))
 
-    def _merged(self, batch: Ballots, again: list[str]) -> Ballots:
+    def _merged(self, batch: AnyBallots, again: list[str]) -> AnyBallots:
         """The batch with earlier ballots of its instances; a voter's newer ballot replaces her older one.
 
         Without menus every instance offers all alternatives known so far and those of the batch.
@@ -133,13 +135,13 @@ class Stream:
         """Take out of the sums what one instance had put in."""
         kept = self.kept.pop(name)
         ballots = {(voter, name): ticks for voter, ticks in kept.ballots.items()}
-        task = Task(Ballots.from_mapping(ballots, alternatives=kept.menu), SizeBounds(*kept.bounds))
-        part = task.statistics([np.array([kept.membership])])
-        self._put(part, task.ballots, -kept.weight * self.fading)
+        work = InMemoryWorkload(Ballots.from_mapping(ballots, alternatives=kept.menu), SizeBounds(*kept.bounds))
+        part = work.statistics([np.array([kept.membership])])
+        self._put(part, work.ballots, -kept.weight * self.fading)
         self.n_instances -= 1
 
-    def _count(self, task: Task, membership: list[FloatArray], again: set[str], *, final: bool) -> None:
-        fresh = [name for name in task.ballots.instances if name not in again]
+    def _count(self, work: InMemoryWorkload, membership: list[FloatArray], again: set[str], *, final: bool) -> None:
+        fresh = [name for name in work.ballots.instances if name not in again]
         before, after = self.n_instances + len(again), self.n_instances + len(again) + len(fresh)
         weight = 1.0
         if fresh and before:
@@ -149,27 +151,27 @@ class Stream:
         self.n_instances = after
         for names, each in ((fresh, weight), (sorted(again), 1.0)):
             if names:
-                whole = len(names) == task.ballots.n_instances
-                part = task if whole else Task(task.ballots.select(instances=names), task.bounds)
-                rows = membership if whole else _rows_of(task, membership, part)
+                whole = len(names) == work.ballots.n_instances
+                part = work if whole else InMemoryWorkload(work.ballots.select(instances=names), work.bounds)
+                rows = membership if whole else _rows_of(work, membership, part)
                 self._put(part.statistics(rows), part.ballots, each)
         if not final:
-            self._keep(task, membership, {name: 1.0 if name in again else weight for name in task.ballots.instances})
+            self._keep(work, membership, {name: 1.0 if name in again else weight for name in work.ballots.instances})
 
     def _fade(self, factor: float) -> None:
         self.fading *= factor
         self.sums = {name: array * factor for name, array in self.sums.items()}
         self.groups = {group: count * factor for group, count in self.groups.items()}
 
-    def _keep(self, task: Task, membership: list[FloatArray], weights: dict[str, float]) -> None:
-        ballots = task.ballots
+    def _keep(self, work: InMemoryWorkload, membership: list[FloatArray], weights: dict[str, float]) -> None:
+        ballots = work.ballots
         cast: dict[str, dict[str, tuple[str, ...]]] = {name: {} for name in ballots.instances}
         for (voter, name), ticks in ballots.items():
             cast[name][voter] = tuple(sorted(ticks))
-        for shard, rows in zip(task.shards, membership, strict=True):
+        for shard, rows in zip(work.shards, membership, strict=True):
             for z, row in zip(shard.instances, rows, strict=True):
                 name = ballots.instances[z]
-                gold = tuple(sorted(task.gold[name])) if name in task.gold else None
+                gold = tuple(sorted(work.gold[name])) if name in work.gold else None
                 self.kept[name] = Kept(
                     cast[name],
                     ballots.offered(name),
@@ -179,7 +181,7 @@ class Stream:
                     tuple(row.tolist()),
                 )
 
-    def _put(self, part: Statistics, ballots: Ballots, weight: float) -> None:
+    def _put(self, part: Statistics, ballots: AnyBallots, weight: float) -> None:
         voters = np.array([self.voters[name] for name in ballots.voters])
         alternatives = np.array([self.alternatives[name] for name in ballots.alternatives])
         for keys, rows in ((PER_VOTER, voters), (PER_ALTERNATIVE, alternatives)):
@@ -210,11 +212,11 @@ def _without_rounding(sums: FloatArray) -> FloatArray:
     return np.where(np.abs(sums) < 1e-9, 0.0, np.maximum(sums, 0.0))
 
 
-def _rows_of(task: Task, membership: list[FloatArray], part: Task) -> list[FloatArray]:
+def _rows_of(work: InMemoryWorkload, membership: list[FloatArray], part: InMemoryWorkload) -> list[FloatArray]:
     """Membership of some of the instances, in the shards of those alone."""
     rows = {
-        task.ballots.instances[z]: row
-        for shard, table in zip(task.shards, membership, strict=True)
+        work.ballots.instances[z]: row
+        for shard, table in zip(work.shards, membership, strict=True)
         for z, row in zip(shard.instances, table, strict=True)
     }
     return [np.array([rows[part.ballots.instances[z]] for z in shard.instances]) for shard in part.shards]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from epivote.data.ballots import Ballots
+from epivote.data.any_ballots import AnyBallots
 from epivote.data.names import IntArray, row_ranges
 from epivote.data.truths import Truths
 
@@ -21,7 +21,7 @@ class TickCounts(NamedTuple):
     wrong_ticked: IntArray
 
 
-def confusions(ballots: Ballots, truths: Mapping[str, Iterable[str]]) -> IntArray:
+def confusions(ballots: AnyBallots, truths: Mapping[str, Iterable[str]]) -> IntArray:
     """How often k was mistaken for j: entry [k, j] counts the ballots with right k unticked and wrong j ticked.
 
     Rows and columns are the ballots' alternatives. Only offered alternatives and instances with a set count; a ballot
@@ -33,7 +33,7 @@ def confusions(ballots: Ballots, truths: Mapping[str, Iterable[str]]) -> IntArra
     return counted
 
 
-def tick_counts(ballots: Ballots, truths: Mapping[str, Iterable[str]]) -> TickCounts:
+def tick_counts(ballots: AnyBallots, truths: Mapping[str, Iterable[str]]) -> TickCounts:
     """How often every alternative was seen and ticked, by whether it was right."""
     sets = _as_truths(truths)
     ticks, right = _tables(ballots, sets)
@@ -46,7 +46,7 @@ def _as_truths(sets: Mapping[str, Iterable[str]]) -> Truths:
     return sets if isinstance(sets, Truths) else Truths.from_mapping(sets)
 
 
-def _tables(ballots: Ballots, sets: Truths) -> tuple[Any, Any]:
+def _tables(ballots: AnyBallots, sets: Truths) -> tuple[Any, Any]:
     """Sparse 0/1 tables (ballots on instances with a set, alternatives): what was ticked, what is right and offered."""
     start, members = _right_and_offered(ballots, sets)
     known = np.array([name in sets.instance_index for name in ballots.instances])
@@ -64,7 +64,7 @@ def _table(start: IntArray, values: IntArray, rows: IntArray, width: int) -> Any
     return csr_array((np.ones(len(cells), np.int64), values[cells].astype(np.int64), begin), (len(rows), width))
 
 
-def _right_and_offered(ballots: Ballots, sets: Truths) -> tuple[IntArray, IntArray]:
+def _right_and_offered(ballots: AnyBallots, sets: Truths) -> tuple[IntArray, IntArray]:
     """The sets in the order and the numbers of the ballots, without what was not offered: starts and members."""
     number = {name: j for j, name in enumerate(ballots.alternatives)}
     column = np.array([number.get(name, -1) for name in sets.alternatives], np.int64)
@@ -81,7 +81,7 @@ def _right_and_offered(ballots: Ballots, sets: Truths) -> tuple[IntArray, IntArr
     return np.concatenate([[0], np.cumsum(sizes)]), member[inside]
 
 
-def _ballots_offering(ballots: Ballots, sets: Truths) -> IntArray:
+def _ballots_offering(ballots: AnyBallots, sets: Truths) -> IntArray:
     """For every alternative the number of ballots on which it was offered, on instances with a set."""
     known = np.array([name in sets.instance_index for name in ballots.instances])
     cast = np.where(known, np.diff(ballots.ballot_start), 0)

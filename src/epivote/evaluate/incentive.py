@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from epivote.data.ballots import Ballots
+from epivote.data.any_ballots import AnyBallots
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Standing:
     ticks: int
 
 
-def rank_participants(ballots: Ballots, gold: Mapping[str, Iterable[str]]) -> list[Standing]:
+def rank_participants(ballots: AnyBallots, gold: Mapping[str, Iterable[str]]) -> list[Standing]:
     """Participants by the paper's incentive: most points first, fewer ticks break ties; equals share a rank.
 
     A ballot earns a point if it contains all right alternatives; only instances with gold count, for ticks as well.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epivote.data.ballots import Ballots
+from epivote.data.any_ballots import AnyBallots
 from epivote.data.names import IntArray, listing
 
 SHOWN = 3  # names listed in a sentence; a round number
@@ -36,7 +36,7 @@ class Inspection:
     odd: tuple[str, ...]
 
 
-def inspect_ballots(ballots: Ballots) -> Inspection:
+def inspect_ballots(ballots: AnyBallots) -> Inspection:
     """A look at ballots; `odd` says in words what may be a mistake of the file or of how it was read."""
     sizes = np.bincount(ballots.ballot_sizes)
     seen = _seen(ballots)
@@ -55,7 +55,7 @@ def _spread(counts: IntArray) -> Spread:
     return Spread(int(counts.min()), float(np.median(counts)), int(counts.max()))
 
 
-def _seen(ballots: Ballots) -> IntArray:
+def _seen(ballots: AnyBallots) -> IntArray:
     """On how many ballots each alternative was offered."""
     if ballots.menu is None:
         return np.full(ballots.n_alternatives, ballots.n_ballots)
@@ -63,7 +63,7 @@ def _seen(ballots: Ballots) -> IntArray:
     return np.bincount(ballots.menu.offered, weights=weights, minlength=ballots.n_alternatives).astype(np.int64)
 
 
-def _oddities(ballots: Ballots, ticks: IntArray) -> Iterable[str]:
+def _oddities(ballots: AnyBallots, ticks: IntArray) -> Iterable[str]:
     names = ballots.alternatives
     for kind, known in (("alternative", names), ("voter", ballots.voters)):
         for alike in _alike(known):
@@ -88,7 +88,7 @@ def _oddities(ballots: Ballots, ticks: IntArray) -> Iterable[str]:
         yield f"{len(_unanswered(ballots)):,} instances have no ballot at all"
 
 
-def _odd_voters(ballots: Ballots) -> Iterable[str]:
+def _odd_voters(ballots: AnyBallots) -> Iterable[str]:
     cast = ballots.ballots_per_voter
     offered = np.bincount(
         ballots.ballot_voter, weights=ballots.menu_sizes[ballots.ballot_instance], minlength=ballots.n_voters
@@ -104,7 +104,7 @@ def _odd_voters(ballots: Ballots) -> Iterable[str]:
             yield f"{len(found):,} of {ballots.n_voters:,} voters {what}: {listing(found, SHOWN)}"
 
 
-def _unanswered(ballots: Ballots) -> IntArray:
+def _unanswered(ballots: AnyBallots) -> IntArray:
     return np.flatnonzero(np.diff(ballots.ballot_start) == 0)
 
 

@@ -11,12 +11,12 @@ from functools import cached_property
 
 import numpy as np
 
-from epivote.data.ballots import Ballots
+from epivote.data.any_ballots import AnyBallots
 from epivote.data.names import BoolArray, FloatArray, IntArray, as_names, listing
 from epivote.errors import InputError
 from epivote.evaluate.intervals import Interval, mean_interval, share_interval
 
-OfferedLike = Ballots | Mapping[str, Iterable[str]] | Iterable[str]
+OfferedLike = AnyBallots | Mapping[str, Iterable[str]] | Iterable[str]
 Weights = Callable[[int], FloatArray]
 
 
@@ -194,7 +194,7 @@ def harmonic_weights(m: int) -> FloatArray:
 def _menus(instances: tuple[str, ...], offered: OfferedLike) -> tuple[dict[str, set[str]], tuple[str, ...]]:
     if isinstance(offered, str):
         raise InputError(f"offered is the text {offered!r}; give a list of names")
-    if isinstance(offered, Ballots):
+    if isinstance(offered, AnyBallots):
         unknown = [name for name in instances if name not in offered.instance_index]
         if unknown:
             raise InputError(f"instance {unknown[0]!r} has a gold set but is not in the ballots; leave it out")

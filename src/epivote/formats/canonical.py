@@ -35,7 +35,7 @@ def read_ballots(
     with open_source(path) as source:
         menus = read_menu(menu) if isinstance(menu, (str, Path)) else menu
         names = None if alternatives is None else tuple(alternatives)
-        return read_lists(source, Reading(alternatives=names, menu=menus, duplicates=duplicates)).ballots
+        return read_lists(source, Reading(alternatives=names, menu=menus, duplicates=duplicates)).ballots.in_memory()
 
 
 def read_truths(path: PathLike, *, alternatives: Iterable[str] | None = None) -> Truths:

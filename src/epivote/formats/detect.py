@@ -14,7 +14,7 @@ from epivote.data.ballots import Duplicates, MenuLike
 from epivote.data.build import without_alternative
 from epivote.data.frames import INSTANCE_COLUMNS, LIST_COLUMNS, VOTER_COLUMNS, Blank
 from epivote.data.names import listing, suggestion
-from epivote.data.packed import is_packed, open_packed
+from epivote.data.packed import PackedBallots, is_packed
 from epivote.data.truths import Truths
 from epivote.errors import BallotError, EpivoteError, FileError
 from epivote.formats.argilla import read_argilla
@@ -121,7 +121,7 @@ def read_export(
     if format is not None and format not in get_args(Format):
         raise FileError(f"{format!r} is not a format; it is one of {listing(get_args(Format), 20)}")
     if is_packed(path):
-        return Export(open_packed(path), format="packed")
+        return Export(PackedBallots(Path(path)), format="packed")
     reading = as_reading(
         question=question,
         voter=voter,

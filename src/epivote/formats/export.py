@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from epivote.data.any_ballots import AnyBallots
 from epivote.data.ballots import Ballots, Duplicates, MenuLike
 from epivote.data.frames import Blank
 from epivote.data.names import listing, suggestion
@@ -41,7 +42,7 @@ class Export:
     `encode_seconds` is the part of the reading time in which names became numbers.
     """
 
-    ballots: Ballots
+    ballots: AnyBallots
     gold: Truths | None = None
     notes: tuple[str, ...] = ()
     format: str = "ballots"

@@ -19,7 +19,7 @@ import polars as pl
 from epivote.data.build import universe, without_alternative
 from epivote.data.frames import Blank, Table
 from epivote.data.names import IntArray, Place
-from epivote.data.packed import PackedBallots, open_packed
+from epivote.data.packed import PackedBallots
 from epivote.data.packing import packing, write_packed
 from epivote.data.rows import Rows, Split, at
 from epivote.errors import BallotError, FileError
@@ -165,7 +165,7 @@ class Deal:
                     voters=voters,
                 )
                 packer.add(part if reading.none is None else without_alternative(part, reading.none))
-        return open_packed(target)
+        return PackedBallots(target)
 
     def _stated(self) -> Sequence[str] | None:
         """The alternatives that the user or the columns of any file state."""

@@ -26,7 +26,7 @@ def without_voter_names(estimate: Estimate) -> Estimate:
     new_number = np.argsort(order)
     rows = np.lexsort((new_number[ballots.ballot_voter], ballots.ballot_instance))
     renamed = replace(
-        ballots,
+        ballots.in_memory(),
         voters=tuple(f"voter {k}" for k in range(1, ballots.n_voters + 1)),
         ballot_voter=new_number[ballots.ballot_voter[rows]].astype(ballots.ballot_voter.dtype),
         approval_start=np.concatenate([[0], np.cumsum(ballots.ballot_sizes[rows], dtype=np.int64)]),

@@ -15,7 +15,7 @@ import numpy as np
 from epivote.data.estimate import Estimate
 from epivote.data.names import FloatArray, IntArray, row_ranges
 from epivote.data.parameters import log_odds
-from epivote.estimate.task import Task
+from epivote.estimate.workload import InMemoryWorkload
 from epivote.model.top_sets import top_sets
 from epivote.report.numbers import SURE, Alternatives, Voters
 
@@ -112,8 +112,8 @@ def _top(estimate: Estimate, shown: IntArray, sets: SetTable) -> tuple[IntArray,
         return numbers, chances
     place = np.full(estimate.ballots.n_instances, -1)
     place[shown] = np.arange(len(shown))
-    task = Task(estimate.ballots, estimate.bounds)
-    for shard, margins in zip(task.shards, task.margins(estimate.parameters), strict=True):
+    work = InMemoryWorkload(estimate.ballots, estimate.bounds)
+    for shard, margins in zip(work.shards, work.margins(estimate.parameters), strict=True):
         rows = np.flatnonzero(place[shard.instances] >= 0)
         step = max(1, CELLS_PER_BLOCK // (TOP * max(1, shard.width)))
         for block in (rows[begin : begin + step] for begin in range(0, len(rows), step)):

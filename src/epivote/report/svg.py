@@ -8,8 +8,7 @@ from math import ceil, floor, log10
 
 import numpy as np
 
-from epivote.data.ballots import counted
-from epivote.data.names import FloatArray, IntArray
+from epivote.data.names import FloatArray, IntArray, counted
 from epivote.evaluate.calibration import CalibrationBin
 from epivote.report.numbers import SizeCounts, Voters
 

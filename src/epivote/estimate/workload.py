@@ -1,0 +1,162 @@
+"""Ballots under size bounds, ready for iteration: the steps of the model over all shards, wherever they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property, reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+
+from epivote.data.any_ballots import AnyBallots
+from epivote.data.bounds import SizeBounds
+from epivote.data.estimate import Posterior
+from epivote.data.names import BoolArray, FloatArray
+from epivote.data.parameters import Parameters
+from epivote.data.shards import make_shards
+from epivote.data.truths import Truths
+from epivote.engines.cells import cell_starts, cells_of, tables_of, truths_of
+from epivote.engines.engine import Engine
+from epivote.engines.gold import Gold, gold_by_block, known_rows
+from epivote.engines.local import LocalEngine
+from epivote.engines.memory import memory_engine
+from epivote.engines.where import block_engine
+from epivote.model.choose import tied
+from epivote.model.margins import margins
+from epivote.model.passes import weigh
+from epivote.model.posterior import log_partition_and_inclusion, set_probabilities
+from epivote.model.statistics import Statistics, frame_of, tally
+
+SetTables = Sequence[BoolArray]
+"""Membership in the sets: one table of cells per shard."""
+
+
+def workload(ballots: AnyBallots, bounds: SizeBounds, gold: Gold | None) -> Workload:
+    """What a fit iterates over."""
+    kind = InMemoryWorkload if ballots.is_in_memory else Workload
+    return kind(ballots, bounds, gold)
+
+
+class Workload:
+    """Whole iterations over all blocks, on this machine or on a cluster; gold sets stay as given through every step."""
+
+    has_parts = True
+
+    def __init__(self, ballots: AnyBallots, bounds: SizeBounds, gold: Gold | None = None) -> None:
+        self.ballots = ballots
+        self.bounds = bounds
+        self._gold_by_block = gold_by_block(ballots, gold)
+        self.gold = {name: names for part in self._gold_by_block for name, names in part.items()}
+
+    @cached_property
+    def engine(self) -> Engine:
+        """What works through the shards."""
+        return block_engine(self.ballots, self.bounds, self._gold_by_block)
+
+    def parts(self) -> Iterator[InMemoryWorkload]:
+        """The same in parts that fit in memory, one after the other: a block each."""
+        for block, gold in zip(self.ballots.blocks, self._gold_by_block, strict=True):
+            yield InMemoryWorkload(block.in_memory(), self.bounds, gold)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the engine, whose threads stay where they are; it is made again when needed."""
+        return {name: value for name, value in self.__dict__.items() if name != "engine"}
+
+    def hard_step(self, parameters: Parameters, *, by_menu: bool = False) -> Statistics:
+        """What the most likely set of every instance says about voters and alternatives."""
+        return self.engine.frame(by_menu=by_menu).filled(self.engine.hard_sums(parameters))
+
+    def soft_step(self, parameters: Parameters, *, by_menu: bool = False) -> tuple[Statistics, float]:
+        """What the probabilities of all sets say about voters and alternatives, and the sum of all log-partitions."""
+        counted, log_partition = self.engine.soft_sums(parameters)
+        return self.engine.frame(by_menu=by_menu).filled(counted), log_partition
+
+
+class InMemoryWorkload(Workload):
+    """The same with all shards in memory, so that the sets themselves can be had, shard by shard."""
+
+    has_parts = False
+
+    def __init__(
+        self, ballots: AnyBallots, bounds: SizeBounds, gold: Gold | None = None, cells_per_shard: int | None = None
+    ) -> None:
+        self.shards = make_shards(ballots.columns(), *bounds.resolve(ballots), cells_per_shard)
+        super().__init__(ballots, bounds, gold)
+        self._known = known_rows(self.gold, ballots, self.shards)
+
+    @cached_property
+    def engine(self) -> LocalEngine:
+        """What works through the shards."""
+        ballots = self.ballots
+        return memory_engine(self.shards, self._known, ballots.n_voters, ballots.n_alternatives, ballots.n_approvals)
+
+    def parts(self) -> Iterator[InMemoryWorkload]:
+        """Itself, in one part."""
+        yield self
+
+    # The steps one by one
+
+    def margins(self, parameters: Parameters) -> list[FloatArray]:
+        """Log-odds of every cell, shard by shard."""
+        return [margins(shard, parameters) for shard in self.shards]
+
+    def truth_step(self, parameters: Parameters) -> list[BoolArray]:
+        """The most likely set of every instance (Theorem 1)."""
+        return [one.sets(parameters) for source in self.engine.sources for one in source()]
+
+    def with_gold(self, chosen: list[BoolArray]) -> list[BoolArray]:
+        """The same sets, with the gold ones put in their place."""
+        for sets, known in zip(chosen, self._known, strict=True):
+            if known is not None:
+                sets[known.rows] = known.sets
+        return chosen
+
+    def expectation(self, parameters: Parameters) -> tuple[list[FloatArray], float]:
+        """Probability of every cell to be right, and the sum of all log-partitions (EM's first half)."""
+        found = [weigh(shard, parameters, known) for shard, known in zip(self.shards, self._known, strict=True)]
+        return [inside for inside, _ in found], sum(log_partition for _, log_partition in found)
+
+    def statistics(self, membership: Sequence[BoolArray | FloatArray], *, by_menu: bool = False) -> Statistics:
+        """What membership in the sets, certain or probable, says about voters and alternatives."""
+        n, m = self.ballots.n_voters, self.ballots.n_alternatives
+        parts = (
+            frame_of(shard, n, m, by_menu=by_menu).filled(tally(shard, sets, n, m))
+            for shard, sets in zip(self.shards, membership, strict=True)
+        )
+        return reduce(add, parts)
+
+    # What is known of the sets in the end
+
+    def posterior(self, parameters: Parameters, chosen: SetTables) -> Posterior:
+        """How probable every member and every returned set is; a gold set is certain."""
+        cell_start = cell_starts(self.ballots)
+        inclusion = np.empty(int(cell_start[-1]))
+        probabilities = np.empty(self.ballots.n_instances)
+        for shard, sets, known in zip(self.shards, chosen, self._known, strict=True):
+            log_odds = margins(shard, parameters)
+            log_partition, inside = log_partition_and_inclusion(log_odds, shard.lower, shard.upper)
+            probability = set_probabilities(log_odds, sets, log_partition)
+            if known is not None:
+                inside[known.rows] = known.sets
+                probability[known.rows] = 1.0
+            probabilities[shard.instances] = probability
+            inclusion[cells_of(shard, cell_start)] = inside
+        return Posterior(inclusion, probabilities)
+
+    def ties(self, *steps: Parameters) -> tuple[str, ...]:
+        """Instances whose set was decided by the tie rule in any of these truth steps; never a gold one."""
+        found = np.zeros(self.ballots.n_instances, bool)
+        for parameters in steps:
+            for shard, sets in zip(self.shards, self.truth_step(parameters), strict=True):
+                found[shard.instances] |= tied(margins(shard, parameters), sets, shard.lower)
+        names = (self.ballots.instances[z] for z in np.flatnonzero(found))
+        return tuple(name for name in names if name not in self.gold)
+
+    def truths(self, chosen: SetTables) -> Truths:
+        """The sets as truths."""
+        return truths_of(chosen, self.ballots, self.shards)
+
+    def tables(self, sets: Gold) -> list[BoolArray]:
+        """Sets by instance as tables of cells; instances without one are left empty."""
+        return tables_of(sets, self.ballots, self.shards)
