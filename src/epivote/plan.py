@@ -80,7 +80,7 @@ def typical_parameters(estimate: Estimate) -> Parameters:
     if estimate.ballots.menu is None:
         return known
     width = max(1, round(float(estimate.ballots.menu_sizes.mean())))
-    return Parameters(known.hit_rates, known.false_alarm_rates, np.full(width, float(known.priors.mean())))
+    return known.changed(priors=lambda priors: np.full(width, float(priors.mean())))
 
 
 def _simulated(parameters: Parameters, bounds: BoundsLike, ballots: int, instances: int, seed: int) -> PlanPoint:

@@ -207,7 +207,7 @@ def plan(
             check_picture(plot)
         interrupted = False
         if ballots is None:
-            alike = Parameters(np.array([hit_rate]), np.array([false_alarm_rate]), np.full(n_alternatives, prior))
+            alike = Parameters.alike(1, hit_rate, false_alarm_rate, np.full(n_alternatives, prior))
         else:
             fitted = _estimate(ballots, reading, Fitting(size))
             alike, interrupted = typical_parameters(fitted.estimator.estimate_), fitted.interrupted

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from epivote.data.names import FloatArray, frozen, listing, suggestion
 from epivote.errors import RateError
 
 RateLike: TypeAlias = float | Mapping[str, float] | Sequence[float] | FloatArray
+Change: TypeAlias = Callable[[FloatArray], FloatArray]
+PER_VOTER = ("hit_rates", "false_alarm_rates")
+RATES = (*PER_VOTER, "priors")
+
+
+def _as_they_are(rates: FloatArray) -> FloatArray:
+    return rates
 
 
 class Logs(NamedTuple):
@@ -39,7 +47,7 @@ class Parameters:
 
     def __post_init__(self) -> None:
         """Refuse anything that is not a probability strictly between 0 and 1."""
-        for name in ("hit_rates", "false_alarm_rates", "priors"):
+        for name in RATES:
             array = np.asarray(getattr(self, name), float)
             check_rates(array, name.replace("_", " ").replace("false alarm", "false-alarm"))
             object.__setattr__(self, name, frozen(array))
@@ -51,7 +59,26 @@ class Parameters:
 
     def __getstate__(self) -> dict[str, Any]:
         """The rates alone: what follows from them is soon worked out again, and is several times as large to send."""
-        return {name: self.__dict__[name] for name in ("hit_rates", "false_alarm_rates", "priors")}
+        return self.arrays()
+
+    @classmethod
+    def alike(cls, n_voters: int, hit_rate: float, false_alarm_rate: float, priors: FloatArray) -> Parameters:
+        """The same rates for all voters."""
+        return cls(np.full(n_voters, hit_rate), np.full(n_voters, false_alarm_rate), priors)
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, ArrayLike]) -> Parameters:
+        """What `arrays` gave."""
+        return cls(**{name: np.array(array) for name, array in arrays.items()})
+
+    def arrays(self) -> dict[str, FloatArray]:
+        """All rates by name."""
+        return {name: getattr(self, name) for name in RATES}
+
+    def changed(self, per_voter: Change = _as_they_are, priors: Change = _as_they_are) -> Parameters:
+        """Parameters whose arrays per voter, and whose priors, follow from these."""
+        rates = {name: per_voter(getattr(self, name)) for name in PER_VOTER}
+        return Parameters(**rates, priors=priors(self.priors))
 
     @cached_property
     def logs(self) -> Logs:
@@ -85,7 +112,7 @@ class Parameters:
 
     @cached_property
     def factors(self) -> FloatArray:
-        """What a ballot of every voter multiplies the odds of an alternative by that it ticks, and of one it leaves.
+        """Per voter: the factor by which a tick, and a non-tick, multiplies an alternative's odds.
 
         Infinite or 0 where that is out of range.
         """
@@ -121,24 +148,15 @@ class Parameters:
 
     def distance(self, other: Parameters) -> float:
         """Largest change of any parameter (the l-infinity norm)."""
-        return max(
-            float(np.max(np.abs(mine - theirs), initial=0.0))
-            for mine, theirs in (
-                (self.hit_rates, other.hit_rates),
-                (self.false_alarm_rates, other.false_alarm_rates),
-                (self.priors, other.priors),
-            )
-        )
+        theirs = other.arrays()
+        return max(float(np.max(np.abs(mine - theirs[name]), initial=0.0)) for name, mine in self.arrays().items())
 
     def __eq__(self, other: object) -> bool:
         """Equal to the last bit."""
         if not isinstance(other, Parameters):
             return NotImplemented
-        return (
-            np.array_equal(self.hit_rates, other.hit_rates)
-            and np.array_equal(self.false_alarm_rates, other.false_alarm_rates)
-            and np.array_equal(self.priors, other.priors)
-        )
+        theirs = other.arrays()
+        return all(np.array_equal(mine, theirs[name]) for name, mine in self.arrays().items())
 
     __hash__ = None  # type: ignore[assignment]
 

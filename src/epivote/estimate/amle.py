@@ -12,8 +12,8 @@ import numpy as np
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.estimate import Estimate
-from epivote.data.names import listing
-from epivote.data.parameters import Parameters, align_rates
+from epivote.data.names import FloatArray, listing
+from epivote.data.parameters import Parameters
 from epivote.engines.gold import Gold
 from epivote.errors import InputError, RateError
 from epivote.estimate import starts
@@ -30,6 +30,7 @@ from epivote.estimate.maximise import (
     check_floor,
     check_tolerance,
     check_update,
+    first_priors,
     maximise,
     prior_kind,
 )
@@ -159,12 +160,13 @@ class AMLE(RatedEstimator):
             )
         if isinstance(self.priors, str):
             return start
-        return self._with_priors((start.hit_rates, start.false_alarm_rates), ballots)
+        return start.changed(per_voter=self._clipped, priors=lambda _: first_priors(self.priors, ballots))
 
     def _with_priors(self, rates: starts.Rates, ballots: AnyBallots) -> Parameters:
-        priors = 0.5 if isinstance(self.priors, str) else self.priors
-        hit_rates, false_alarm_rates = (np.clip(rate, self.floor, 1 - self.floor) for rate in rates)
-        return Parameters(hit_rates, false_alarm_rates, align_rates(priors, ballots.alternatives, "priors"))
+        return Parameters(*rates, first_priors(self.priors, ballots)).changed(per_voter=self._clipped)
+
+    def _clipped(self, rates: FloatArray) -> FloatArray:
+        return np.clip(rates, self.floor, 1 - self.floor)
 
     def _check(self) -> None:
         if not isinstance(self.start, Parameters) and self.start not in get_args(Start):

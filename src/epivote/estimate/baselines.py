@@ -42,9 +42,7 @@ class Baseline(Estimator):
         refuse_history(self, history)
         work = workload(ballots, bounds, gold)
         statistics = reduce(add, (part.statistics(self._sets(part)) for part in work.parts()))
-        unknown = Parameters(
-            np.full(ballots.n_voters, 0.5), np.full(ballots.n_voters, 0.5), np.full(ballots.n_alternatives, 0.5)
-        )
+        unknown = Parameters.alike(ballots.n_voters, 0.5, 0.5, np.full(ballots.n_alternatives, 0.5))
         priors = np.divide(
             statistics.occurrences, statistics.offered, out=unknown.priors.copy(), where=statistics.offered > 0
         )

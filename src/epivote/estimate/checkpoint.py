@@ -15,13 +15,12 @@ import numpy as np
 from epivote.atomic import write_files
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.names import FloatArray
-from epivote.data.parameters import Parameters
+from epivote.data.parameters import RATES, Parameters
 from epivote.data.stored import read_all, write_arrays
 from epivote.engines.gold import Gold
 from epivote.errors import FileError
 from epivote.estimate.history import History
 
-RATES = ("hit_rates", "false_alarm_rates", "priors")
 CHUNK = 1 << 20
 State = Mapping[str, FloatArray]
 
@@ -58,12 +57,12 @@ class Checkpoint:
 
 def as_arrays(name: str, parameters: Parameters) -> dict[str, FloatArray]:
     """Parameters as arrays of a state."""
-    return {f"{name}_{rate}": getattr(parameters, rate) for rate in RATES}
+    return {f"{name}_{rate}": array for rate, array in parameters.arrays().items()}
 
 
 def parameters_in(state: State, name: str) -> Parameters:
     """The parameters kept under this name."""
-    return Parameters(*(state[f"{name}_{rate}"] for rate in RATES))
+    return Parameters.from_arrays({rate: state[f"{name}_{rate}"] for rate in RATES})
 
 
 def fingerprint(estimator: Any, ballots: AnyBallots, gold: Gold | None, history: History | None) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.estimate import Estimate
-from epivote.data.parameters import Parameters, align_rates
+from epivote.data.parameters import Parameters
 from epivote.engines.gold import Gold
 from epivote.errors import CrowdWarning, InputError
 from epivote.estimate.base import UPSIDE_DOWN, RatedEstimator
@@ -23,6 +23,7 @@ from epivote.estimate.maximise import (
     check_counts,
     check_floor,
     check_tolerance,
+    first_priors,
     maximise,
     prior_kind,
 )
@@ -156,13 +157,8 @@ class EM(RatedEstimator):
         return None if isinstance(self.shrinkage, str) else float(self.shrinkage)
 
     def _start(self, ballots: AnyBallots, *, mirrored: bool = False) -> Parameters:
-        priors = 0.5 if isinstance(self.priors, str) else self.priors
-        hit_rate, false_alarm_rate = START[::-1] if mirrored else START
-        return Parameters(
-            np.full(ballots.n_voters, hit_rate),
-            np.full(ballots.n_voters, false_alarm_rate),
-            align_rates(priors, ballots.alternatives, "priors"),
-        )
+        rates = START[::-1] if mirrored else START
+        return Parameters.alike(ballots.n_voters, *rates, first_priors(self.priors, ballots))
 
     def _check(self) -> None:
         check_floor(self.floor)

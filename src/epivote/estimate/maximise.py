@@ -8,7 +8,7 @@ import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.names import FloatArray, listing
-from epivote.data.parameters import Parameters, RateLike
+from epivote.data.parameters import Parameters, RateLike, align_rates
 from epivote.errors import InputError
 from epivote.model.level import Belief
 from epivote.model.priors import prior_step, published_sweep, shared_prior, solved_priors
@@ -30,9 +30,9 @@ def maximise(
     update: PriorUpdate = "mle",
 ) -> Parameters:
     """Propositions 3 and 2, with believed counts added to those seen."""
-    hit_rates, false_alarm_rates = voter_step(statistics, parameters, floor, pseudo)
+    rates = voter_step(statistics, parameters, floor, pseudo)
     belief = Belief(pseudo.prior_in, pseudo.prior_out)
-    return Parameters(hit_rates, false_alarm_rates, _priors(statistics, parameters.priors, kind, floor, belief, update))
+    return Parameters(*rates, _priors(statistics, parameters.priors, kind, floor, belief, update))
 
 
 def _priors(
@@ -48,6 +48,11 @@ def _priors(
         return published_sweep(statistics, priors, floor)
     step = solved_priors if update == "solved" else prior_step
     return step(statistics, priors, floor, belief)
+
+
+def first_priors(priors: Priors, ballots: AnyBallots) -> FloatArray:
+    """Where priors start: 1/2 if they are to be learnt, else as given."""
+    return align_rates(0.5 if isinstance(priors, str) else priors, ballots.alternatives, "priors")
 
 
 def prior_kind(priors: Priors, ballots: AnyBallots) -> PriorKind:

@@ -23,11 +23,9 @@ class Model:
 
     def parameters_for(self, ballots: AnyBallots) -> Parameters:
         """Parameters in the order of other ballots; strangers get the mean of those known."""
-        known = self.parameters
-        return Parameters(
-            look_up(ballots.voters, self.voters, known.hit_rates),
-            look_up(ballots.voters, self.voters, known.false_alarm_rates),
-            look_up(ballots.alternatives, self.alternatives, known.priors),
+        return self.parameters.changed(
+            per_voter=lambda rates: look_up(ballots.voters, self.voters, rates),
+            priors=lambda priors: look_up(ballots.alternatives, self.alternatives, priors),
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from epivote.data.any_ballots import AnyBallots
+from epivote.data.ballots import Ballots
 from epivote.engines.gold import Gold
 
 # Log-likelihood by which the mirrored crowd must explain the ballots better; odds of e^20, a round number.
@@ -12,7 +13,7 @@ PROBE_TOLERANCE = 1e-2  # change of rates at which they stop early: enough to te
 SAMPLE_INSTANCES = 1000  # about so many are asked, and no more gold ones; a round number
 
 
-def sampled(ballots: AnyBallots, gold: Gold | None) -> tuple[AnyBallots, Gold | None]:
+def sampled(ballots: AnyBallots, gold: Gold | None) -> tuple[Ballots, Gold | None]:
     """About a thousand instances, gold ones among them, and their gold sets."""
     some_gold = list(gold or ())[:SAMPLE_INSTANCES]
     sample = ballots.sample_instances(max(1, ballots.n_instances // SAMPLE_INSTANCES), some_gold)

@@ -101,8 +101,8 @@ def _average_voter(estimate: Estimate) -> Parameters:
     counts = estimate.counts
     hits = counts.hits.sum() / max(counts.winners_seen.sum(), 1e-9)
     alarms = counts.false_alarms.sum() / max(counts.losers_seen.sum(), 1e-9)
-    p, q = np.clip([[hits], [alarms]], 1e-3, 1 - 1e-3)
-    return Parameters(p, q, np.array([0.5]))
+    hit_rate, false_alarm_rate = np.clip([hits, alarms], 1e-3, 1 - 1e-3).tolist()
+    return Parameters.alike(1, hit_rate, false_alarm_rate, np.array([0.5]))
 
 
 def _ballots_to_settle(

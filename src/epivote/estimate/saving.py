@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +78,7 @@ def _plain(value: Any, name: str) -> Any:
         pairs = {key: [_plain(side, name) for side in pair] for key, pair in value.per_instance.items()}
         return {"bounds": [_plain(value.lower, name), _plain(value.upper, name), pairs]}
     if isinstance(value, Parameters):
-        return {"parameters": {key: array.tolist() for key, array in asdict(value).items()}}
+        return {"parameters": _listed(value)}
     if isinstance(value, tuple):
         return {"tuple": [_plain(each, name) for each in value]}
     if isinstance(value, (np.ndarray, np.generic)):
@@ -100,15 +99,19 @@ def _value(value: Any) -> Any:
     if kind == "bounds":
         return SizeBounds(content[0], content[1], {key: tuple(pair) for key, pair in content[2].items()})
     if kind == "parameters":
-        return Parameters(**{key: np.array(array) for key, array in content.items()})
+        return Parameters.from_arrays(content)
     return tuple(content) if kind == "tuple" else content
+
+
+def _listed(parameters: Parameters) -> dict[str, list[float]]:
+    return {name: array.tolist() for name, array in parameters.arrays().items()}
 
 
 def _model_state(model: Model) -> dict[str, Any]:
     return {
         "voters": list(model.voters),
         "alternatives": list(model.alternatives),
-        "parameters": {key: array.tolist() for key, array in asdict(model.parameters).items()},
+        "parameters": _listed(model.parameters),
         "counts": [array.tolist() for array in model.counts],
     }
 
@@ -119,7 +122,7 @@ def _model(state: dict[str, Any]) -> Model:
     return Model(
         tuple(state["voters"]),
         tuple(state["alternatives"]),
-        Parameters(**{key: np.array(array) for key, array in state["parameters"].items()}),
+        Parameters.from_arrays(state["parameters"]),
         VoterCounts(*(np.array(array) for array in state["counts"])),
     )
 

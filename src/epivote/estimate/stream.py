@@ -95,13 +95,13 @@ class Stream:
 
     def learn(self, kind: PriorKind, floor: float, strength: float | None) -> Model:
         """The rates that the sums so far speak for."""
-        n, m = len(self.voters), len(self.alternatives)
+        m = len(self.alternatives)
         priors = np.full(m, 0.5)
         if self.model is not None and len(self.model.alternatives) == m:
             priors = self.model.parameters.priors
         statistics = Statistics(**self.sums, groups=self.groups)
         pseudo = shrinkage(statistics, strength=strength, with_priors=kind == "individual")
-        before = Parameters(np.full(n, self.start[0]), np.full(n, self.start[1]), priors)
+        before = Parameters.alike(len(self.voters), *self.start, priors)
         parameters = maximise(statistics, before, kind, floor, pseudo)
         counts = VoterCounts(*(self.sums[name] for name in PER_VOTER))
         self.model = Model(tuple(self.voters), tuple(self.alternatives), parameters, counts)
@@ -110,8 +110,7 @@ class Stream:
     def _parameters_for(self, ballots: AnyBallots) -> Parameters:
         if self.model is not None:
             return self.model.parameters_for(ballots)
-        n, m = ballots.n_voters, ballots.n_alternatives
-        return Parameters(np.full(n, self.start[0]), np.full(n, self.start[1]), np.full(m, 0.5))
+        return Parameters.alike(ballots.n_voters, *self.start, np.full(ballots.n_alternatives, 0.5))
 
     def _merged(self, batch: AnyBallots, again: list[str]) -> AnyBallots:
         """The batch with earlier ballots of its instances; a voter's newer ballot replaces her older one.

@@ -9,7 +9,6 @@ import numpy as np
 
 from epivote.data.estimate import Estimate, VoterCounts
 from epivote.data.names import row_ranges
-from epivote.data.parameters import Parameters
 
 PATH = re.compile(
     r"""(?P<quote>['"])(?:(?!(?P=quote)).)*[\\/](?P<quoted>[^\\/]*?)(?P=quote)|[^\s'"=,;]*[\\/](?P<bare>[^\s'"\\/=,;]*)"""
@@ -35,7 +34,7 @@ def without_voter_names(estimate: Estimate) -> Estimate:
     return replace(
         estimate,
         ballots=renamed,
-        parameters=Parameters(known.hit_rates[order], known.false_alarm_rates[order], known.priors),
+        parameters=known.changed(per_voter=lambda rates: rates[order]),
         counts=VoterCounts(*(part[order] for part in counts)),
     )
 
