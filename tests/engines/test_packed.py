@@ -27,6 +27,7 @@ from epivote import (
     simulate,
     write_estimate,
     write_packed,
+    write_report,
 )
 from epivote.data import packing
 from epivote.data.ballots import Ballots
@@ -162,6 +163,16 @@ def test_no_fit_reads_everything_into_memory(packed, tmp_path, monkeypatch):
         assert len(fitted.voters_) == 60
     assert len(EM((1, 3)).fit(packed).reliability()) == 60
     assert AMLE((1, 3)).fit(packed, checkpoint=tmp_path / "kept").model_.voters == packed.voters
+
+
+def test_a_report_of_packed_ballots_may_leave_out_the_names_of_voters(packed, tmp_path):
+    fitted = EM((1, 3)).fit(packed)
+    named, nameless = (
+        write_report(fitted, tmp_path / "report.html", anonymize=hidden).read_text(encoding="utf-8")
+        for hidden in (False, True)
+    )
+    assert ('"v8"' in named, '"v8"' in nameless) == (True, False)
+    assert ('"voter 8"' in named, '"voter 8"' in nameless) == (False, True)
 
 
 def test_a_fit_of_packed_ballots_can_be_pickled(packed):
