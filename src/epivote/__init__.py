@@ -38,10 +38,11 @@ from epivote.estimate.auto import suggest_method
 from epivote.estimate.baselines import Approval, Majority, Modal
 from epivote.estimate.em import EM
 from epivote.estimate.explain import Explanation
+from epivote.estimate.flags import Flag, FlagKind
 from epivote.estimate.history import Record
 from epivote.estimate.maximum_likelihood import MaximumLikelihood
 from epivote.estimate.reliability import VoterReport
-from epivote.estimate.review import Doubt
+from epivote.estimate.review import SURE, Doubt
 from epivote.estimate.saving import load_model, save_model
 from epivote.estimate.task import log_likelihood, marginal_log_likelihood
 from epivote.evaluate.calibration import CalibrationBin, calibration
@@ -83,6 +84,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AMLE",
     "EM",
+    "SURE",
     "Approval",
     "BallotError",
     "Ballots",
@@ -99,6 +101,8 @@ __all__ = [
     "Explanation",
     "Export",
     "FileError",
+    "Flag",
+    "FlagKind",
     "InputError",
     "Inspection",
     "Interval",
