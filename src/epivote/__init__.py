@@ -63,6 +63,7 @@ from epivote.evaluate.metrics import (
 )
 from epivote.plan import Plan, PlanPoint, plan
 from epivote.simulate import Beta, Simulation, reference_crowd, simulate
+from epivote.summary import FoundSet, GoldCheck, Summary, summarize
 
 if TYPE_CHECKING:
     from epivote.formats.canonical import (
@@ -103,6 +104,8 @@ __all__ = [
     "FileError",
     "Flag",
     "FlagKind",
+    "FoundSet",
+    "GoldCheck",
     "InputError",
     "Inspection",
     "Interval",
@@ -123,6 +126,7 @@ __all__ = [
     "SizeBounds",
     "Spread",
     "Standing",
+    "Summary",
     "Truths",
     "VoterReport",
     "__version__",
@@ -154,6 +158,7 @@ __all__ = [
     "share_interval",
     "simulate",
     "suggest_method",
+    "summarize",
     "wilcoxon",
     "write_ballots",
     "write_estimate",
