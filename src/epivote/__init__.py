@@ -39,11 +39,12 @@ from epivote.estimate.auto import suggest_method
 from epivote.estimate.baselines import Approval, Majority, Modal
 from epivote.estimate.em import EM
 from epivote.estimate.explain import Explanation
+from epivote.estimate.flags import Flag, FlagKind
 from epivote.estimate.history import Record
 from epivote.estimate.maximum_likelihood import MaximumLikelihood
 from epivote.estimate.objectives import log_likelihood, marginal_log_likelihood
 from epivote.estimate.reliability import VoterReport
-from epivote.estimate.review import Doubt
+from epivote.estimate.review import SURE, Doubt
 from epivote.estimate.saving import load_model, save_model
 from epivote.evaluate.calibration import CalibrationBin, calibration
 from epivote.evaluate.confusion import confusions
@@ -63,6 +64,7 @@ from epivote.evaluate.metrics import (
 )
 from epivote.plan import Plan, PlanPoint, plan
 from epivote.simulate import Beta, Simulation, reference_crowd, simulate
+from epivote.summary import FoundSet, GoldCheck, Summary, summarize
 
 if TYPE_CHECKING:
     from epivote.formats.canonical import (
@@ -84,6 +86,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AMLE",
     "EM",
+    "SURE",
     "Approval",
     "BallotError",
     "Ballots",
@@ -100,6 +103,10 @@ __all__ = [
     "Explanation",
     "Export",
     "FileError",
+    "Flag",
+    "FlagKind",
+    "FoundSet",
+    "GoldCheck",
     "InputError",
     "Inspection",
     "Interval",
@@ -120,6 +127,7 @@ __all__ = [
     "SizeBounds",
     "Spread",
     "Standing",
+    "Summary",
     "Truths",
     "VoterReport",
     "__version__",
@@ -151,6 +159,7 @@ __all__ = [
     "share_interval",
     "simulate",
     "suggest_method",
+    "summarize",
     "wilcoxon",
     "write_ballots",
     "write_estimate",

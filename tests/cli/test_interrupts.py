@@ -107,7 +107,7 @@ def test_interrupted_before_anything_was_reached(file, tmp_path, monkeypatch):
 def test_an_output_that_takes_nothing_more_is_said(file, monkeypatch):
     from epivote.cli import show_aggregate
 
-    def full(_told):
+    def full(*_given):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(show_aggregate, "aggregate_json", full)
@@ -118,7 +118,7 @@ def test_an_output_that_takes_nothing_more_is_said(file, monkeypatch):
 def test_a_reader_that_has_gone_away_is_not_an_error_of_ours(file, monkeypatch):
     from epivote.cli import show_aggregate
 
-    def gone(_told):
+    def gone(*_given):
         raise BrokenPipeError(32, "Broken pipe")
 
     monkeypatch.setattr(show_aggregate, "aggregate_json", gone)

@@ -4,10 +4,13 @@ import csv
 import html
 import json
 import re
+import warnings
 
 import pytest
 
 from epivote import (
+    EM,
+    CrowdWarning,
     Interval,
     Plan,
     PlanPoint,
@@ -141,6 +144,19 @@ def test_sizes_are_kept(crowd, tmp_path):
     assert "\nMethod em, sets of 2 (2 instances with sizes of their own): converged" in text
     assert re.search(r"^  i2 +\(none\) +\d", text, re.MULTILINE)
     assert "sets of at least 1:" in said("aggregate", crowd, "--method", "em", "--size", "1..")
+
+
+@pytest.mark.filterwarnings("always")
+@pytest.mark.parametrize(("kind", "notes"), [(UserWarning, []), (CrowdWarning, ["look out"])])
+def test_only_warnings_about_the_crowd_become_notes(crowd, monkeypatch, kind, notes):
+    fit = EM.fit
+
+    def warning(*given, **named):
+        warnings.warn("look out", kind, stacklevel=1)
+        return fit(*given, **named)
+
+    monkeypatch.setattr(EM, "fit", warning)
+    assert found(crowd, "--size", "1..2")["notes"] == notes
 
 
 def test_gold_teaches_or_is_compared_with(crowd, tmp_path):

@@ -9,7 +9,6 @@ from scipy.stats import beta
 
 from epivote import EM, Ballots, MaximumLikelihood, Parameters, Truths, open_packed, write_packed
 from epivote.data.estimate import VoterCounts
-from epivote.estimate import base
 from epivote.estimate import reliability as module
 from epivote.estimate.model import Model
 from small import posterior_of, rates_of, small_election, with_known_rates
@@ -271,7 +270,7 @@ def test_reports_on_packed_ballots_look_for_copies_in_a_sample(tmp_path, monkeyp
     )
     whole = {report.voter: report for report in known.reliability()}
     for most, step in ((ballots.n_ballots, 1), (ballots.n_ballots - 1, 2), (100, -(-ballots.n_ballots // 100))):
-        monkeypatch.setattr(base, "BALLOTS_FOR_COPIES", most)
+        monkeypatch.setattr(module, "BALLOTS_FOR_COPIES", most)
         for report in learnt.reliability():
             assert report.ballots == whole[report.voter].ballots
             assert report.weight_interval == pytest.approx(whole[report.voter].weight_interval)

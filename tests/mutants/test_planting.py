@@ -65,6 +65,11 @@ def test_types_and_docstrings_are_left_alone():
     assert not any("int" in each.old for each in planted().values() if each.line == 6)
 
 
+def test_assertions_are_left_alone():
+    text = "def pairs(a, b):\n    assert len(a) > 0\n    return list(zip(a, b[1:], strict=True))\n"
+    assert {(each.line, each.kind) for each in defects_in("m.py", text)} == {(3, "slice dropped"), (3, "constant")}
+
+
 @pytest.fixture(scope="module")
 def found():
     return all_defects(ROOT)

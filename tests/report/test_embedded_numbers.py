@@ -14,6 +14,7 @@ from epivote import (
     SizeBounds,
     reference_crowd,
     simulate,
+    summarize,
     write_report,
 )
 from epivote.report import axes, embedded
@@ -135,7 +136,7 @@ def test_rates_of_which_nothing_was_seen_are_not_shown():
     """Where every alternative is right nothing is known of false alarms, and where none is, of hits."""
     ballots = Ballots.from_mapping({("ann", "all"): {"x"}, ("bo", "none"): {"w"}}, alternatives=["x", "w"])
     bounds = SizeBounds(0, 2, {"all": (2, 2), "none": (0, 0)})
-    found = voters_of(MaximumLikelihood(0.7, 0.2, 0.5, bounds=bounds).fit(ballots).estimate_)
+    found = voters_of(summarize(MaximumLikelihood(0.7, 0.2, 0.5, bounds=bounds).fit(ballots)))
     ann, bo = (0, 1) if found.names == ("ann", "bo") else (1, 0)
     assert found.hit_rates[ann] == 0.7
     assert found.false_alarm_rates[bo] == 0.2

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 from typer.testing import CliRunner
 
-from epivote import rank_participants, simulate
+from epivote import FlagKind, rank_participants, simulate
 from epivote.cli import app as command
 from epivote.web.estimation.collected import ballots_of, usable
 from epivote.web.estimation.estimate import fit, live
@@ -21,7 +21,7 @@ from epivote.web.exporting import export
 from epivote.web.ranking import places, reference
 from epivote.web.store import BallotRow
 from epivote.web.task import Alternative, Instance, Task
-from epivote.web.views.board import TOO_FEW, board_of
+from epivote.web.views.board import board_of
 from in_process import app_of, organiser, store_of, until
 
 
@@ -135,7 +135,9 @@ def test_what_is_found_is_what_the_library_finds():
     assert [count for _, count in found.times][-1] == len(rows)
     assert [count for _, count in found.times] == sorted(count for _, count in found.times)
     assert any(
-        flag.startswith(TOO_FEW) for each in live((1, 1), rows[:30], task, is_over=False).voters for flag in each.flags
+        flag.kind is FlagKind.TOO_FEW_BALLOTS and flag.startswith("too few ballots")
+        for each in live((1, 1), rows[:30], task, is_over=False).voters
+        for flag in each.flags
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from epivote import AMLE, EM, SizeBounds, suggest_method
+from epivote import AMLE, EM, Flag, FlagKind, SizeBounds, suggest_method
 from epivote.web.estimation.collected import ballots_of, gold_to_learn
 from epivote.web.estimation.estimate import live
 from epivote.web.estimation.live import Live, SetFound, VoterFound
@@ -123,11 +123,12 @@ def test_a_flag_that_only_asks_to_wait_marks_nobody():
         found = Live(voters=(VoterFound("ann", True, 3, 0.5, 0.25, flags),))
         return board_of(small_task(), found, [Participant("ann", True, 0, None, 3)], (), "open")["voters"][0]
 
+    too_few, guesses = Flag(FlagKind.TOO_FEW_BALLOTS, right_seen=2.0), Flag(FlagKind.GUESSING)
     assert not flagged()["flagged"]
-    assert not flagged("too few ballots to say")["flagged"]
-    assert flagged("guesses")["flagged"]
-    assert flagged("too few ballots to say", "guesses")["flagged"]
-    assert flagged("guesses")["rates"] == "50% hits, 25% false alarms"
+    assert not flagged(too_few)["flagged"]
+    assert flagged(guesses)["flagged"]
+    assert flagged(too_few, guesses)["flagged"]
+    assert flagged(guesses)["rates"] == "50% hits, 25% false alarms"
 
 
 @pytest.mark.parametrize("method", ["em", "amle", "auto"])

@@ -39,7 +39,7 @@ from epivote.formats.source import STANDARD_INPUT
 from epivote.formats.write import truth_table, write_estimate
 from epivote.plan import plan as make_plan
 from epivote.plan import typical_parameters
-from epivote.report.page import write_report
+from epivote.report.page import write_page
 from epivote.report.plots import check_picture, save_plan, save_waterfall
 
 
@@ -81,7 +81,7 @@ def aggregate(
         if predictions is not None:
             _check_predictions(export, ballots)
         fitted = _fit(export, ballots, fitting, clock, checkpoint)
-        told = show_aggregate.Told.of(fitted, clock.seconds if timings else None)
+        fitted.check_gold()
         estimate = fitted.estimator.estimate_
         files = []
         with clock.measure("write"), working(f"Writing {out or ''}"):
@@ -92,12 +92,13 @@ def aggregate(
                 files.append(predictions)
             if out is not None and str(out) != STANDARD_INPUT:
                 files += write_estimate(estimate, out)
+        seconds = clock.seconds if timings else None
         if str(out) == STANDARD_INPUT:
             sys.stdout.buffer.write(truth_table(estimate).write_csv().encode())
         elif as_json:
-            show_aggregate.aggregate_json(told)
+            show_aggregate.aggregate_json(fitted, seconds)
         else:
-            show_aggregate.aggregate_tables(told, files)
+            show_aggregate.aggregate_tables(fitted, files, seconds)
         if fitted.interrupted:
             raise typer.Exit(INTERRUPTED)
 
@@ -243,15 +244,8 @@ def _write_report(fitted: Fitted, path: Path, *, anonymize: bool, title: str | N
     told = {"File": str(fitted.source), "Read as": fitted.export.format, "Method": f"{fitted.method}{reason}"}
     if not anonymize:  # it may name a voter
         told["Command"] = shlex.join(["epivote", *sys.argv[1:]])
-    return write_report(
-        fitted.estimator,
-        path,
-        title=title,
-        gold=fitted.kept_aside,
-        notes=(*fitted.export.notes, *fitted.notes),
-        settings=told,
-        anonymize=anonymize,
-    )
+    notes = (*fitted.export.notes, *fitted.notes)
+    return write_page(fitted.summary, path, title, notes, told, anonymize=anonymize)
 
 
 def _check_predictions(export: Export, source: Path) -> None:

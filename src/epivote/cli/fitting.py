@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from epivote.cli.console import Status
@@ -23,6 +24,7 @@ from epivote.estimate.baselines import Approval, Majority, Modal
 from epivote.estimate.em import EM
 from epivote.formats.canonical import read_sizes, read_truths
 from epivote.formats.export import Export
+from epivote.summary import Summary, summarize
 
 RULES: dict[str, type[AMLE] | type[EM] | type[Majority] | type[Modal] | type[Approval]] = {
     "em": EM,
@@ -35,7 +37,7 @@ RULES: dict[str, type[AMLE] | type[EM] | type[Majority] | type[Modal] | type[App
 
 @dataclass(frozen=True)
 class Fitted:
-    """An estimator that has done its work; `gold` was learnt from, `kept_aside` is only compared with."""
+    """An estimator that has done its work; `kept_aside` are gold sets it was not given, only to compare with."""
 
     estimator: Estimator
     source: Path
@@ -44,8 +46,20 @@ class Fitted:
     reason: str
     notes: tuple[str, ...]
     interrupted: bool
-    gold: Truths | None
     kept_aside: Truths | None
+
+    @cached_property
+    def summary(self) -> Summary:
+        """What there is to say about it."""
+        return summarize(self.estimator, self.kept_aside)
+
+    def check_gold(self) -> None:
+        """Refuse gold sets that cannot be scored against, before anything is written."""
+        if self.kept_aside is not None and self.summary.held_back is None:
+            raise InputError(
+                f"no gold instance has a ballot; gold has {listing(list(self.kept_aside), 3)}, "
+                f"the ballots {listing(self.estimator.truth_.instances, 3)}"
+            )
 
 
 @dataclass
@@ -100,7 +114,7 @@ def fit(export: Export, source: Path, options: Fitting, status: Status, checkpoi
             notes.append(
                 f"{counted(len(strangers), 'instance')} with a {what} {have} no ballots: {listing(strangers, 3)}"
             )
-    return Fitted(estimator, source, export, name, reason, tuple(notes), interrupted, gold, kept_aside)
+    return Fitted(estimator, source, export, name, reason, tuple(notes), interrupted, kept_aside)
 
 
 def _with_names_of(gold: Truths | None, export: Export) -> AnyBallots:

@@ -104,11 +104,5 @@ def calibration_table(bins: Sequence[CalibrationBin]) -> Table:
     for name in ("stated confidence", "sets", "mean stated", "were right", "95 % interval"):
         shown.add_column(name, justify="right")
     for each in bins:
-        shown.add_row(
-            f"{each.low:.0%} to {each.high:.0%}",
-            f"{each.count:,}",
-            f"{each.mean_confidence:.1%}",
-            f"{each.right.mean:.1%}",
-            f"{each.right.low:.0%} to {each.right.high:.0%}",
-        )
+        shown.add_row(*each.row())
     return shown

@@ -12,8 +12,9 @@ from rich.text import Text
 
 from epivote.cli.console import left_out, percent, print_json, table, terminal
 from epivote.cli.fitting import Fitted
-from epivote.cli.show_aggregate import SURE, how, records, voters
+from epivote.cli.show_aggregate import how, records, voters
 from epivote.data.estimate import Estimate
+from epivote.estimate.review import SURE
 
 MOST_DOUBTFUL = 10  # rows; a round number
 STEPS = (0.5, 0.8, SURE, 0.99)  # confidences at which sets are counted; round numbers around SURE
@@ -49,7 +50,8 @@ def packed_tables(fitted: Fitted, seen: Seen, files: Sequence[Path], seconds: di
     )
     for note in fitted.notes:
         console.print(f"Careful: {note}.", markup=False)
-    voters(console, fitted)
+    if fitted.summary.is_rated:
+        voters(console, fitted.summary)
     if seen.doubtful:
         shares = ", ".join(f"{seen.above[step] / seen.sets:.1%} at least {step:.0%}" for step in STEPS)
         console.print(f"How sure the {seen.sets:,} sets are: {shares}.", markup=False)

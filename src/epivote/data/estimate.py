@@ -42,7 +42,7 @@ class Estimate:
     """Truths, parameters and how they were reached; `gold` names the instances whose sets were given.
 
     `truths`, `posterior` and `ties` are worked out when first asked for; the posterior is `None` for rules that know no
-    rates. Of packed ballots, take them part by part (`parts`) unless all sets fit in memory.
+    rates (`is_rated`). Of packed ballots, take them part by part (`parts`) unless all sets fit in memory.
     """
 
     ballots: AnyBallots
@@ -67,6 +67,11 @@ class Estimate:
     def converged(self) -> bool:
         """Whether the last iteration changed no parameter by more than the tolerance."""
         return self.status == "converged"
+
+    @property
+    def is_rated(self) -> bool:
+        """Whether the rule knows rates, and so can say how sure it is; if not, the posterior is None."""
+        return self.compute_posterior is not None
 
     def parts(self) -> Iterator[Estimate]:
         """The estimate itself, or of packed ballots one estimate per block: sets and posterior of its instances."""

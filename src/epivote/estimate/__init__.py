@@ -15,4 +15,5 @@ outcome.py              from the last state to an estimate
 model.py, saving.py     what was learnt, by name and as a file
 stream.py               ballots that arrive in batches
 explain.py, reliability.py, review.py   why this set; how far to trust a voter; what needs more ballots
+flags.py                reasons to look closer at a voter
 """

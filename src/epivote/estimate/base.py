@@ -25,8 +25,8 @@ from epivote.estimate.climb import Progress
 from epivote.estimate.explain import Explanation, explain
 from epivote.estimate.history import History, Record
 from epivote.estimate.model import Model
-from epivote.estimate.reliability import VoterReport, reliability, upside_down
-from epivote.estimate.review import Doubt, review
+from epivote.estimate.reliability import VoterReport, upside_down, voter_reports
+from epivote.estimate.review import SURE, Doubt, check_threshold, review
 from epivote.estimate.workload import InMemoryWorkload
 from epivote.model.best_sets import Utility, best_sets, decide
 
@@ -34,10 +34,6 @@ UPSIDE_DOWN = (
     "most ballots come from voters whose ticks speak against what they tick: the crowd seems to be upside down; "
     "check that ticks mean 'right', and give some gold answers if you can"
 )
-
-
-# Ballots among which copies are looked for in packed folders; seconds of work, a round number.
-BALLOTS_FOR_COPIES = 200_000
 
 
 def _silent(_iteration: int, _objective: float) -> None:
@@ -211,8 +207,7 @@ class RatedEstimator(Estimator):
         """What was learnt, by name: enough to predict, to save, and to explain voters to later fits."""
         if self._estimate is None and self._model is not None:
             return self._model
-        known = self.estimate_
-        return Model(known.ballots.voters, known.ballots.alternatives, known.parameters, known.counts)
+        return Model.of(self.estimate_)
 
     @property
     def voter_history_(self) -> dict[str, Record]:
@@ -263,20 +258,15 @@ class RatedEstimator(Estimator):
 
         Of packed ballots, near-copies are looked for in a sample.
         """
-        known = self.estimate_
-        if not known.ballots.is_in_memory:
-            sample = known.ballots.sample_instances(-(-known.ballots.n_ballots // BALLOTS_FOR_COPIES))
-            return reliability(self.model_, known.ballots, sample, self.predict(sample))
-        return reliability(self.model_, known.ballots, known.ballots, known.truths)
+        return voter_reports(self.estimate_, self.model_)
 
     def review(
-        self, threshold: float = 0.95, *, most: int = 100, limit: int | None = None, seed: int | np.random.Generator = 0
+        self, threshold: float = SURE, *, most: int = 100, limit: int | None = None, seed: int | np.random.Generator = 0
     ) -> list[Doubt]:
         """Instances less sure than `threshold`, most doubtful first; the first `most` with ballots that should settle
         them. With `limit` no more than so many are returned.
         """
-        if not isinstance(threshold, (int, float)) or not 0 < threshold <= 1:
-            raise InputError(f"threshold={threshold!r} must be a probability above 0")
+        check_threshold(threshold)
         return review(self.estimate_, threshold, most, seed, limit)
 
     def gold_check(self) -> tuple[Truths, FloatArray]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
-from epivote.data.estimate import VoterCounts
+from epivote.data.estimate import Estimate, VoterCounts
 from epivote.data.names import FloatArray
 from epivote.data.parameters import Parameters
 
@@ -20,6 +20,12 @@ class Model:
     alternatives: tuple[str, ...]
     parameters: Parameters
     counts: VoterCounts
+
+    @classmethod
+    def of(cls, estimate: Estimate) -> Model:
+        """What the ballots of one estimate taught."""
+        ballots = estimate.ballots
+        return cls(ballots.voters, ballots.alternatives, estimate.parameters, estimate.counts)
 
     def parameters_for(self, ballots: AnyBallots) -> Parameters:
         """Parameters in the order of other ballots; strangers get the mean of those known."""

@@ -7,17 +7,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
-from epivote.data.estimate import VoterCounts
+from epivote.data.estimate import Estimate, VoterCounts
 from epivote.data.lists import Lists
 from epivote.data.names import BoolArray, FloatArray, IntArray
 from epivote.data.truths import Truths
+from epivote.estimate.flags import Flag, FlagKind
 from epivote.estimate.model import Model
+from epivote.estimate.workload import InMemoryWorkload
 
 FEW_ALTERNATIVES = 10  # true alternatives a voter must have seen before rates mean something; a round number
 ALMOST = 0.95  # share of alternatives ticked, or of ballots shared, that counts as all; a round number
 SHARED_FOR_COPY = 10  # instances two voters must share before one can look like a copy; a round number
 SAME_MISTAKES = 3  # made by both, since agreement on the truth is no sign of copying; a round number
 NUMBERS_PER_BLOCK = 4_000_000  # 32 MB of pairs of voters at a time
+BALLOTS_FOR_COPIES = 200_000  # ballots of a packed folder among which copies are looked for; seconds, a round number
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,20 @@ class VoterReport:
     false_alarm_rate_interval: tuple[float, float]
     weight: float
     weight_interval: tuple[float, float]
-    flags: tuple[str, ...]
+    flags: tuple[Flag, ...]
+
+
+def voter_reports(estimate: Estimate, model: Model | None = None) -> list[VoterReport]:
+    """A report on every voter of an estimate, or of the stream that learnt `model`.
+
+    Of packed ballots, near-copies are looked for in a sample.
+    """
+    model, ballots = model or Model.of(estimate), estimate.ballots
+    if ballots.is_in_memory:
+        return reliability(model, ballots, ballots, estimate.truths)
+    sample = ballots.sample_instances(-(-ballots.n_ballots // BALLOTS_FOR_COPIES))
+    work = InMemoryWorkload(sample, estimate.bounds)
+    return reliability(model, ballots, sample, work.truths(work.truth_step(model.parameters_for(sample))))
 
 
 def reliability(model: Model, ballots: AnyBallots, sample: AnyBallots, truths: Truths) -> list[VoterReport]:
@@ -98,22 +114,22 @@ def _flags(
     weight: tuple[float, float],
     copy: tuple[int, int, int] | None,
     voters: tuple[str, ...],
-) -> tuple[str, ...]:
+) -> tuple[Flag, ...]:
     flags = []
     if seen and ticks >= ALMOST * seen:
-        flags.append("ticks everything")
+        flags.append(Flag(FlagKind.TICKS_EVERYTHING))
     elif seen and ticks <= (1 - ALMOST) / 5 * seen:
-        flags.append("ticks nothing")
+        flags.append(Flag(FlagKind.TICKS_NOTHING))
+    same_ticks_everywhere = bool(flags)  # two such voters are alike, but neither copies the other
     if winners < FEW_ALTERNATIVES:
-        flags.append(f"too few ballots to say ({winners:.0f} right answers seen)")
+        flags.append(Flag(FlagKind.TOO_FEW_BALLOTS, right_seen=float(winners)))
     elif weight[1] < 0:
-        flags.append("worse than chance: a tick speaks against the answer")
+        flags.append(Flag(FlagKind.WORSE_THAN_CHANCE))
     elif weight[0] < 0 < weight[1]:
-        flags.append("cannot be told from guessing")
-    says_something = not (flags and flags[0].startswith("ticks"))
-    if copy is not None and says_something:
-        other, same, shared = copy
-        flags.append(f"near-copy of {voters[other]} ({same} of {shared} common ballots are identical)")
+        flags.append(Flag(FlagKind.GUESSING))
+    if copy is not None and not same_ticks_everywhere:
+        other, identical, common = copy
+        flags.append(Flag(FlagKind.NEAR_COPY, other=voters[other], identical=identical, common=common))
     return tuple(flags)
 
 

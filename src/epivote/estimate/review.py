@@ -10,12 +10,14 @@ from epivote.data.estimate import Estimate
 from epivote.data.names import FloatArray, IntArray
 from epivote.data.parameters import Parameters
 from epivote.data.truths import Truths
+from epivote.errors import InputError
 from epivote.estimate.workload import InMemoryWorkload
 from epivote.model.choose import choose
 from epivote.model.posterior import log_partition_and_inclusion, set_probabilities
 from epivote.model.sets import draw_sets
 from epivote.model.top_sets import top_sets
 
+SURE = 0.95  # confidence from which a set needs no second look; the usual 95 %
 DRAWS = 200  # simulated truths per instance: the expected confidence is known to about .03
 MOST_BALLOTS = 64  # further ballots looked ahead; where more are needed no number is given
 
@@ -34,6 +36,12 @@ class Doubt:
     rival_probability: float
     ballots: int
     more_ballots: int | None
+
+
+def check_threshold(threshold: float) -> None:
+    """Refuse what is not a probability above 0."""
+    if not isinstance(threshold, (int, float)) or not 0 < threshold <= 1:
+        raise InputError(f"threshold={threshold!r} must be a probability above 0")
 
 
 def review(

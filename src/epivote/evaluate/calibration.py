@@ -21,6 +21,16 @@ class CalibrationBin:
     mean_confidence: float
     right: Interval
 
+    def row(self) -> tuple[str, str, str, str, str]:
+        """Stated confidence, sets, mean stated confidence, share that was right and its interval, ready to print."""
+        return (
+            f"{self.low:.0%} to {self.high:.0%}",
+            f"{self.count:,}",
+            f"{self.mean_confidence:.1%}",
+            f"{self.right.mean:.1%}",
+            f"{self.right.low:.0%} to {self.right.high:.0%}",
+        )
+
 
 def calibration(confidence: Values, right: Values, bins: int = 10) -> list[CalibrationBin]:
     """Stated confidence against the share that was right, in bins of equal width; empty bins are left out."""

@@ -9,15 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from epivote.data.estimate import Estimate
-from epivote.data.names import FloatArray, IntArray
-from epivote.data.truths import Truths
+from epivote.data.names import FloatArray, IntArray, counted
 from epivote.estimate.amle import AMLE
-from epivote.estimate.base import UPSIDE_DOWN, Estimator, RatedEstimator
-from epivote.estimate.reliability import upside_down
-from epivote.estimate.review import review
-from epivote.evaluate.calibration import CalibrationBin, calibration
-from epivote.evaluate.metrics import score
-from epivote.report.numbers import SURE, Voters, top_pairs
+from epivote.estimate.base import UPSIDE_DOWN
+from epivote.evaluate.calibration import CalibrationBin
+from epivote.report.numbers import top_pairs
+from epivote.summary import Summary
 
 DOUBTS_SHOWN = 20  # rows; a round number
 PAIRS_SHOWN = 12  # rows; a round number
@@ -51,83 +48,65 @@ class Accuracy:
     bins: tuple[CalibrationBin, ...]
 
 
-def percent(share: float) -> str:
-    """`97.3%`, or a dash for what is not known."""
-    return "–" if np.isnan(share) else f"{share:.1%}"
-
-
-def counted(count: int, noun: str) -> str:
-    """`1 item`, `1,234 items`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def kind_of(fitted: Estimator) -> str:
-    """The name of the method."""
-    return type(fitted).__name__
-
-
-def opening(fitted: Estimator, estimate: Estimate) -> str:
+def opening(summary: Summary) -> str:
     """What was found and how sure, in one paragraph."""
-    ballots = estimate.ballots
+    ballots = summary.estimate.ballots
     read = (
         f"{counted(ballots.n_voters, 'voter')} cast {counted(ballots.n_ballots, 'ballot')} on "
         f"{counted(ballots.n_instances, 'item')} with {counted(ballots.n_alternatives, 'alternative')}, and every item "
-        f"now has one set of answers ({sizes_in_words(estimate)})."
+        f"now has one set of answers ({sizes_in_words(summary)})."
     )
-    if estimate.posterior is None:
+    if not summary.is_rated:
         return (
-            f"{read} They were found by {kind_of(fitted)}, which counts ticks and knows nothing about who is reliable, "
+            f"{read} They were found by {summary.method}, which counts ticks and knows nothing about who is reliable, "
             "so it cannot say how sure its answers are."
         )
-    confidence = estimate.posterior.set_probabilities
-    sure = int(np.sum(confidence >= SURE))
-    expected = float(confidence.sum())
+    sure, expected = summary.n_sure, summary.expected_right
     return (
         f"{read} {sure:,} of them {'is' if sure == 1 else 'are'} sure: exactly right with a probability of at least "
-        f"{SURE:.0%}. Of all {len(confidence):,} sets about {expected:,.1f} should be exactly right, if the voters "
-        "make their mistakes independently of each other."
+        f"{summary.threshold:.0%}. Of all {ballots.n_instances:,} sets about {expected:,.1f} should be exactly right, "
+        "if the voters make their mistakes independently of each other."
     )
 
 
-def sizes_in_words(estimate: Estimate) -> str:
+def sizes_in_words(summary: Summary) -> str:
     """`1 to 2 right answers each`, and how many items have sizes of their own."""
-    bounds = estimate.bounds
+    bounds, own = summary.estimate.bounds, summary.n_own_sizes
     if bounds.upper is None:
         words = "any number of right answers" if bounds.lower == 0 else f"at least {bounds.lower} right"
     elif bounds.lower == bounds.upper:
         words = f"exactly {bounds.lower} right"
     else:
         words = f"{bounds.lower} to {bounds.upper} right"
-    own = sum(name in bounds.per_instance for name in estimate.ballots.instances)
     return words + (f"; {counted(own, 'item')} with sizes of their own" if own else "")
 
 
-def tiles(estimate: Estimate) -> list[Tile]:
+def tiles(summary: Summary) -> list[Tile]:
     """The most important numbers."""
-    ballots = estimate.ballots
+    ballots = summary.estimate.ballots
     found = [
         Tile(f"{ballots.n_instances:,}", "items"),
         Tile(f"{ballots.n_voters:,}", "voters"),
         Tile(f"{ballots.n_ballots / ballots.n_instances:.1f}", "ballots per item"),
     ]
-    if estimate.posterior is not None:
-        confidence = estimate.posterior.set_probabilities
+    if summary.is_rated:
         found += [
-            Tile(f"{int(np.sum(confidence >= SURE)):,}", f"sets sure at {SURE:.0%}"),
-            Tile(f"{float(confidence.sum()):,.1f}", "sets expected exactly right"),
-            Tile(percent(float(np.median(confidence))), "median confidence"),
+            Tile(f"{summary.n_sure:,}", f"sets sure at {summary.threshold:.0%}"),
+            Tile(f"{summary.expected_right:,.1f}", "sets expected exactly right"),
+            Tile(f"{np.median(summary.confidence):.1%}", "median confidence"),
         ]
     return found
 
 
-def warnings_of(fitted: Estimator, estimate: Estimate, notes: Sequence[str]) -> list[str]:
+def warnings_of(summary: Summary, notes: Sequence[str]) -> list[str]:
     """Reasons to be careful, those given first."""
+    estimate = summary.estimate
     found = [note if note.endswith((".", "!", "?")) else f"{note}." for note in notes]
-    if upside_down(estimate.counts) and not any(UPSIDE_DOWN in note for note in notes):
+    if summary.is_upside_down and not any(UPSIDE_DOWN in note for note in notes):
         found.append(f"{UPSIDE_DOWN[0].upper()}{UPSIDE_DOWN[1:]}.")
-    if estimate.status != "converged":
+    if not estimate.converged:
         found.append(outcome(estimate))
-    if isinstance(fitted, AMLE):
+    if isinstance(summary.fitted, AMLE):
         found.append(
             "AMLE takes its own sets for certain while it learns about the voters, so its confidence runs high; EM's "
             "keeps its promises on ballots drawn from the model."
@@ -156,68 +135,68 @@ def outcome(estimate: Estimate) -> str:
     }[estimate.status]
 
 
-def doubts(estimate: Estimate) -> tuple[list[DoubtRow], int]:
-    """The most doubtful items, and how many are below the threshold in all."""
-    assert estimate.posterior is not None
-    found = review(estimate, SURE, DOUBTS_SHOWN, 0, DOUBTS_SHOWN)
-    rows = [
+def doubts(summary: Summary) -> list[DoubtRow]:
+    """The most doubtful items."""
+    return [
         DoubtRow(
             each.instance,
             each.answer,
-            percent(each.confidence),
+            f"{each.confidence:.1%}",
             each.rival,
-            percent(each.rival_probability),
+            f"{each.rival_probability:.1%}",
             f"{each.ballots:,}",
             "more than 64" if each.more_ballots is None else f"{each.more_ballots}",
         )
-        for each in found
+        for each in summary.review(DOUBTS_SHOWN)
     ]
-    return rows, int(np.sum(estimate.posterior.set_probabilities < SURE))
 
 
-def doubts_in_words(shown: int, doubtful: int, n_items: int) -> str:
+def doubts_in_words(summary: Summary) -> str:
     """How many items need more votes."""
+    doubtful, sure = summary.n_doubtful, f"{summary.threshold:.0%}"
     if not doubtful:
-        return f"None: every set is right with a probability of at least {SURE:.0%}."
+        return f"None: every set is right with a probability of at least {sure}."
     are = "is" if doubtful == 1 else "are"
-    most = f"; these are the {shown} most doubtful" if shown < doubtful else ""
+    most = f"; these are the {DOUBTS_SHOWN} most doubtful" if doubtful > DOUBTS_SHOWN else ""
     return (
-        f"{doubtful:,} of {counted(n_items, 'set')} {are} less sure than {SURE:.0%}{most}. The last column says about "
-        "how many further ballots of an average voter of this crowd should make each one sure."
+        f"{doubtful:,} of {counted(summary.estimate.ballots.n_instances, 'set')} {are} less sure than {sure}{most}. "
+        "The last column says about how many further ballots of an average voter of this crowd should make each one "
+        "sure."
     )
 
 
-def voters_in_words(fitted: Estimator, voters: Voters) -> str:
+def voters_in_words(summary: Summary) -> str:
     """What to think of the voters as a whole."""
-    flagged = sum(bool(flags) for flags in voters.flags)
-    if not isinstance(fitted, RatedEstimator):
+    flagged = len(summary.flagged)
+    if not summary.is_rated:
         return (
-            f"{kind_of(fitted)} only counts ticks: these are shares of ticks on its own answers, without intervals, "
+            f"{summary.method} only counts ticks: these are shares of ticks on its own answers, without intervals, "
             "because nothing is known about how sure the answers are."
         )
     if not flagged:
         return ""
-    return f"{flagged:,} of {counted(len(voters.names), 'voter')} {'is' if flagged == 1 else 'are'} worth a look."
+    return f"{flagged:,} of {counted(len(summary.voters), 'voter')} {'is' if flagged == 1 else 'are'} worth a look."
 
 
-def map_in_words(fitted: Estimator, voters: Voters, drawn: int, *, crosses: bool) -> str:
+def map_in_words(summary: Summary, drawn: int, *, crosses: bool) -> str:
     """How to read the map of voters, and what it leaves out."""
+    n_voters = summary.estimate.ballots.n_voters
     words = "Every dot is a voter, its area the number of ballots."
-    if isinstance(fitted, RatedEstimator):
+    if summary.is_rated:
         lines = "Lines are 0.95 intervals." if crosses else "The voter looked at shows its 0.95 intervals as lines."
         words += f" Orange with a ring: worth a look. {lines}"
-    if drawn < len(voters.names):
-        words += f" Drawn are {drawn:,} of {counted(len(voters.names), 'voter')}, those with most ballots."
+    if drawn < n_voters:
+        words += f" Drawn are {drawn:,} of {counted(n_voters, 'voter')}, those with most ballots."
     return words
 
 
-def items_in_words(fitted: Estimator, shown: int, n_items: int) -> str:
+def items_in_words(summary: Summary, shown: int) -> str:
     """What opening an item shows, and how many items are left out."""
-    rated = isinstance(fitted, RatedEstimator)
+    rated, n_items = summary.is_rated, summary.estimate.ballots.n_instances
     words = (
         "Open an item to see its most probable sets, why it got its set, and all its ballots."
         if rated
-        else f"Open an item to see its ticks and all its ballots; {kind_of(fitted)} weighs nothing, so there are no "
+        else f"Open an item to see its ticks and all its ballots; {summary.method} weighs nothing, so there are no "
         "rival sets and no reasons to show."
     )
     if shown < n_items:
@@ -231,68 +210,46 @@ def pairs_in_words(names: Sequence[str], confused: IntArray) -> list[tuple[str, 
     return [(names[k], names[j], counted(count, "ballot")) for k, j, count in top_pairs(confused, PAIRS_SHOWN)]
 
 
-def held_back(estimate: Estimate, gold: Truths) -> Accuracy:
+def held_back(summary: Summary) -> Accuracy | None:
     """Scores against gold sets that were kept aside; items without ballots and those given to `fit` do not count."""
-    known = estimate.ballots.instance_index
-    counting = {name: gold[name] for name in gold if name in known and name not in estimate.gold}
-    strangers = sum(name not in known for name in gold)
-    taught = len(gold) - strangers - len(counting)
+    if summary.gold is None:
+        return None
+    strangers = sum(name not in summary.estimate.ballots.instance_index for name in summary.gold)
+    taught = len(summary.gold) - strangers - len(summary.comparable)
     left_out = [
         f"{counted(count, 'gold set')} {'was' if count == 1 else 'were'} left out because {reason}"
         for count, reason in ((strangers, "nobody voted there"), (taught, "the estimate was taught with them"))
         if count
     ]
     ending = "".join(f" {text[0].upper()}{text[1:]}." for text in left_out)
-    if not counting:
+    check = summary.held_back
+    if check is None or check.scores is None:
         return Accuracy(f"None of the gold sets could be compared.{ending}", (), ())
-    scores = score(estimate.truths, counting, estimate.ballots)
-    right = round(scores.zero_one.mean * scores.n_instances)
-    are = "is" if right == 1 else "are"
-    sentence = f"{right:,} of {counted(scores.n_instances, 'set')} with a known answer {are} exactly right.{ending}"
-    bins: tuple[CalibrationBin, ...] = ()
-    if estimate.posterior is not None:
-        places = [known[name] for name in counting]
-        kept = [estimate.truths[name] == right_set for name, right_set in counting.items()]
-        bins = tuple(calibration(estimate.posterior.set_probabilities[places], np.array(kept)))
-    return Accuracy(sentence, scores.rows(), bins)
+    are = "is" if check.n_right == 1 else "are"
+    sets = f"{check.n_right:,} of {counted(check.n_instances, 'set')}"
+    return Accuracy(f"{sets} with a known answer {are} exactly right.{ending}", check.scores.rows(), check.bins)
 
 
-def taught_gold(fitted: Estimator, estimate: Estimate) -> Accuracy | None:
+def taught_gold(summary: Summary) -> Accuracy | None:
     """What the ballots alone say of the gold sets given to `fit`."""
-    if not estimate.gold or not isinstance(fitted, RatedEstimator):
+    check = summary.taught
+    if check is None:
         return None
-    found, confidence = fitted.gold_check()
-    kept = np.array([found[name] == estimate.truths[name] for name in found])
     sentence = (
-        f"{counted(len(kept), 'item')} had gold sets, kept as given. From the ballots alone {int(kept.sum()):,} of "
-        "them would be exactly right; the rates were learnt with these sets, so this flatters a little."
+        f"{counted(check.n_instances, 'item')} had gold sets, kept as given. From the ballots alone {check.n_right:,} "
+        "of them would be exactly right; the rates were learnt with these sets, so this flatters a little."
     )
-    return Accuracy(sentence, (), tuple(calibration(confidence, kept)))
+    return Accuracy(sentence, (), check.bins)
 
 
-def bin_rows(bins: Sequence[CalibrationBin]) -> list[tuple[str, str, str, str, str]]:
-    """Stated confidence, sets, mean promise, share kept and its interval."""
-    return [
-        (
-            f"{each.low:.0%} to {each.high:.0%}",
-            f"{each.count:,}",
-            percent(each.mean_confidence),
-            percent(each.right.mean),
-            f"{each.right.low:.0%} to {each.right.high:.0%}",
-        )
-        for each in bins
-    ]
-
-
-def how_computed(
-    fitted: Estimator, estimate: Estimate, settings: Mapping[str, str], version: str
-) -> list[tuple[str, str]]:
+def how_computed(summary: Summary, settings: Mapping[str, str], version: str) -> list[tuple[str, str]]:
     """Everything needed to repeat it."""
+    estimate = summary.estimate
     history = estimate.log_likelihoods
     rows = [
         *settings.items(),
-        ("Estimator", repr(fitted)),
-        ("Set sizes", f"{estimate.bounds} ({sizes_in_words(estimate)})"),
+        ("Estimator", repr(summary.fitted)),
+        ("Set sizes", f"{estimate.bounds} ({sizes_in_words(summary)})"),
         ("Ballots", repr(estimate.ballots).removeprefix("Ballots(").removesuffix(")")),
         ("Gold sets taught", f"{len(estimate.gold):,}"),
         ("Iterations", f"{estimate.n_iterations:,}" if history else "none needed"),

@@ -17,7 +17,8 @@ from epivote.data.names import FloatArray, IntArray, row_ranges
 from epivote.data.parameters import log_odds
 from epivote.estimate.workload import InMemoryWorkload
 from epivote.model.top_sets import top_sets
-from epivote.report.numbers import SURE, Alternatives, Voters
+from epivote.report.numbers import Alternatives, Voters
+from epivote.summary import Summary
 
 MOST_ITEMS = 50_000  # instances in the page's table, which a browser still sorts at once; a round number
 TOP = 4  # sets kept for each instance; as many as `top_sets` finds
@@ -34,13 +35,13 @@ def items_shown(estimate: Estimate) -> IntArray:
     return np.sort(np.argsort(estimate.posterior.set_probabilities, kind="stable")[:MOST_ITEMS])
 
 
-def page_data(estimate: Estimate, shown: IntArray, voters: Voters, alternatives: Alternatives) -> dict[str, Any]:
+def page_data(summary: Summary, shown: IntArray, voters: Voters, alternatives: Alternatives) -> dict[str, Any]:
     """Everything the scripts need."""
-    sets = SetTable()
+    estimate, sets = summary.estimate, SetTable()
     items = item_data(estimate, shown, sets)
     return {
-        "rated": estimate.posterior is not None,
-        "sure": SURE,
+        "rated": summary.is_rated,
+        "sure": summary.threshold,
         "voters": voter_data(estimate, voters),
         "alternatives": alternative_data(estimate, alternatives),
         "items": items,
@@ -108,7 +109,7 @@ def _top(estimate: Estimate, shown: IntArray, sets: SetTable) -> tuple[IntArray,
     """Numbers and probabilities of every shown item's most probable sets, padded with "no set"."""
     numbers = np.zeros((len(shown), TOP), np.int64)
     chances = np.zeros((len(shown), TOP))
-    if estimate.posterior is None:
+    if not estimate.is_rated:
         return numbers, chances
     place = np.full(estimate.ballots.n_instances, -1)
     place[shown] = np.arange(len(shown))

@@ -10,7 +10,8 @@ from epivote.errors import InputError
 from epivote.estimate.base import Estimator
 from epivote.evaluate.confusion import confusions
 from epivote.report.axes import AGAINST, FOR, TOTAL, new_axes
-from epivote.report.numbers import CONFIDENCE_BINS, SURE, confidence_counts, size_counts, voters_of
+from epivote.report.numbers import CONFIDENCE_BINS, confidence_counts, size_counts, voters_of
+from epivote.summary import summarize
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +23,7 @@ MOST_NAMED = 25  # alternatives whose names fit an axis
 def plot_voter_map(fitted: Estimator, ax: Axes | None = None) -> Axes:
     """Hit rate against false-alarm rate, area by ballots; orange is worth a look, few voters have 0.95 intervals."""
     ax = ax or new_axes()
-    voters = voters_of(fitted.estimate_)
+    voters = voters_of(summarize(fitted))
     x, y = voters.false_alarm_rates, voters.hit_rates
     ax.plot([0, 1], [0, 1], color=TOTAL, linestyle="--", linewidth=1, label="guessing")
     if len(voters.names) <= MOST_CROSSES and not np.isnan(voters.hit_low).all():
@@ -46,13 +47,11 @@ def plot_voter_map(fitted: Estimator, ax: Axes | None = None) -> Axes:
 
 def plot_confidence(fitted: Estimator, ax: Axes | None = None) -> Axes:
     """How many sets have which confidence; those of at least 95 % in colour."""
-    posterior = fitted.estimate_.posterior
-    if posterior is None:
-        raise InputError(f"{type(fitted).__name__} counts ticks and states no confidence; use EM or AMLE")
+    summary = summarize(fitted)
+    counts = confidence_counts(summary.confidence)
     ax = ax or new_axes()
-    counts = confidence_counts(posterior.set_probabilities)
     left = np.arange(CONFIDENCE_BINS) / CONFIDENCE_BINS
-    colours = [FOR if low >= SURE - 1e-9 else TOTAL for low in left]
+    colours = [FOR if low >= summary.threshold - 1e-9 else TOTAL for low in left]
     ax.bar(left, counts, width=1 / CONFIDENCE_BINS, align="edge", color=colours, edgecolor="white", linewidth=0.6)
     ax.set(xlim=(0, 1), xlabel="confidence", ylabel="sets")
     return ax

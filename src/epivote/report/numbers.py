@@ -9,11 +9,10 @@ import numpy as np
 
 from epivote.data.estimate import Estimate
 from epivote.data.names import FloatArray, IntArray
-from epivote.estimate.model import Model
-from epivote.estimate.reliability import reliability
+from epivote.estimate.flags import Flag
 from epivote.evaluate.confusion import tick_counts
+from epivote.summary import Summary
 
-SURE = 0.95  # confidence from which a set needs no second look; the usual 95 %
 CONFIDENCE_BINS = 20  # of 5 % each
 MOST_SIZES = 16  # bars; larger sets share the last one
 
@@ -33,7 +32,7 @@ class Voters:
     weights: FloatArray
     weight_low: FloatArray
     weight_high: FloatArray
-    flags: tuple[tuple[str, ...], ...]
+    flags: tuple[tuple[Flag, ...], ...]
 
 
 class SizeCounts(NamedTuple):
@@ -56,19 +55,14 @@ class Alternatives:
     false_alarm_share: FloatArray
 
 
-def voters_of(estimate: Estimate) -> Voters:
+def voters_of(summary: Summary) -> Voters:
     """Rates, intervals and flags of every voter."""
+    estimate = summary.estimate
     known, ballots = estimate.parameters, estimate.ballots
     seen_right, seen_wrong = estimate.counts.winners_seen > 0, estimate.counts.losers_seen > 0
     intervals = np.full((ballots.n_voters, 3, 2), np.nan)
-    flags: tuple[tuple[str, ...], ...] = ((),) * ballots.n_voters
-    if estimate.compute_posterior is not None:
-        model = Model(ballots.voters, ballots.alternatives, known, estimate.counts)
-        reports = reliability(model, ballots, ballots, estimate.truths)
-        flags = tuple(each.flags for each in reports)
-        intervals = np.array(
-            [(each.hit_rate_interval, each.false_alarm_rate_interval, each.weight_interval) for each in reports]
-        )
+    for i, each in enumerate(summary.voters):
+        intervals[i] = each.hit_rate_interval, each.false_alarm_rate_interval, each.weight_interval
     intervals[~seen_right, 0] = intervals[~seen_wrong, 1] = np.nan
     (hit_low, hit_high), (alarm_low, alarm_high), (weight_low, weight_high) = intervals.transpose(1, 2, 0)
     return Voters(
@@ -83,7 +77,7 @@ def voters_of(estimate: Estimate) -> Voters:
         weights=known.weights,
         weight_low=weight_low,
         weight_high=weight_high,
-        flags=flags,
+        flags=tuple(each.flags for each in summary.voters) or ((),) * ballots.n_voters,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -12,14 +13,15 @@ import numpy as np
 
 from epivote.atomic import write_files
 from epivote.data.estimate import Estimate
-from epivote.data.truths import Truths
+from epivote.data.names import counted
 from epivote.errors import InputError
 from epivote.estimate.base import Estimator
 from epivote.evaluate.confusion import confusions
 from epivote.report import content, svg
 from epivote.report.anonymous import without_folders, without_voter_names
 from epivote.report.embedded import items_shown, page_data, safe_json
-from epivote.report.numbers import SURE, alternatives_of, confidence_counts, size_counts, voters_of
+from epivote.report.numbers import alternatives_of, confidence_counts, size_counts, voters_of
+from epivote.summary import Summary, summarize
 
 MOST_FOR_HEAT_MAP = 25  # alternatives whose names fit beside a square
 MOST_FOR_PAIRS = 2_000  # alternatives; a table of all pairs beyond it takes too much memory
@@ -46,22 +48,34 @@ def write_report(
     """
     if not isinstance(fitted, Estimator):
         raise InputError(f"a report needs a fitted estimator such as EM, not {type(fitted).__name__}")
-    estimate = fitted.estimate_
-    told = {str(label): str(text) for label, text in (settings or {}).items()}
+    return write_page(summarize(fitted, gold), path, title, notes, settings or {}, anonymize=anonymize)
+
+
+def write_page(
+    summary: Summary,
+    path: str | Path,
+    title: str | None,
+    notes: Sequence[str],
+    settings: Mapping[str, str],
+    *,
+    anonymize: bool,
+) -> Path:
+    """`write_report` of what is summed up already."""
+    told = {str(label): str(text) for label, text in settings.items()}
     if anonymize:
-        estimate = without_voter_names(estimate)
+        summary = replace(summary, estimate=without_voter_names(summary.estimate))
         told = {label: without_folders(text) for label, text in told.items()}
-    right = None if gold is None else gold if isinstance(gold, Truths) else Truths.from_mapping(gold)
+    estimate = summary.estimate
     page = render(
         {
-            **_summary(fitted, estimate, notes),
-            **_voters_and_items(fitted, estimate),
+            **_summary(summary, notes),
+            **_voters_and_items(summary),
             **_alternatives(estimate),
             **_course(estimate),
-            **_accuracy(fitted, estimate, right),
-            "title": title or f"Answers to {content.counted(estimate.ballots.n_instances, 'item')}",
-            "method": content.kind_of(fitted),
-            "settings": _settings(fitted, estimate, told, anonymize=anonymize),
+            **_accuracy(summary),
+            "title": title or f"Answers to {counted(estimate.ballots.n_instances, 'item')}",
+            "method": summary.method,
+            "settings": _settings(summary, told, anonymize=anonymize),
         }
     )
     target = Path(path)
@@ -79,38 +93,37 @@ def render(context: Mapping[str, Any]) -> str:
     return template.render(**context, style=_markup(_file("page.css")), script=_markup(scripts))
 
 
-def _summary(fitted: Estimator, estimate: Estimate, notes: Sequence[str]) -> dict[str, Any]:
+def _summary(summary: Summary, notes: Sequence[str]) -> dict[str, Any]:
     """How sure, and which items need more votes."""
     context: dict[str, Any] = {
-        "opening": content.opening(fitted, estimate),
-        "tiles": content.tiles(estimate),
-        "warnings": content.warnings_of(fitted, estimate, notes),
-        "rated": estimate.posterior is not None,
-        "sure": f"{SURE:.0%}",
+        "opening": content.opening(summary),
+        "tiles": content.tiles(summary),
+        "warnings": content.warnings_of(summary, notes),
+        "rated": summary.is_rated,
+        "sure": f"{summary.threshold:.0%}",
         "confidence_chart": None,
         "doubts": [],
         "doubt_words": "",
     }
-    if estimate.posterior is not None:
-        counts = confidence_counts(estimate.posterior.set_probabilities)
+    if summary.is_rated:
+        counts = confidence_counts(summary.confidence)
         context["confidence_chart"] = _markup(svg.histogram(counts, content.histogram_in_words(counts)))
-        context["doubts"], doubtful = content.doubts(estimate)
-        shown = len(context["doubts"])
-        context["doubt_words"] = content.doubts_in_words(shown, doubtful, estimate.ballots.n_instances)
+        context["doubts"] = content.doubts(summary)
+        context["doubt_words"] = content.doubts_in_words(summary)
     return context
 
 
-def _voters_and_items(fitted: Estimator, estimate: Estimate) -> dict[str, Any]:
-    voters, alternatives = voters_of(estimate), alternatives_of(estimate)
+def _voters_and_items(summary: Summary) -> dict[str, Any]:
+    voters, alternatives = voters_of(summary), alternatives_of(summary.estimate)
     words = "Map of voters: hit rate against false-alarm rate. Use the arrow keys to go from voter to voter."
     drawing, drawn = svg.voter_map(voters, words)
-    shown = items_shown(estimate)
+    shown = items_shown(summary.estimate)
     return {
         "voter_map": _markup(drawing),
-        "voter_words": content.voters_in_words(fitted, voters),
-        "map_words": content.map_in_words(fitted, voters, drawn, crosses=drawn <= svg.MOST_CROSSES),
-        "item_words": content.items_in_words(fitted, len(shown), estimate.ballots.n_instances),
-        "data": _markup(safe_json(page_data(estimate, shown, voters, alternatives))),
+        "voter_words": content.voters_in_words(summary),
+        "map_words": content.map_in_words(summary, drawn, crosses=drawn <= svg.MOST_CROSSES),
+        "item_words": content.items_in_words(summary, len(shown)),
+        "data": _markup(safe_json(page_data(summary, shown, voters, alternatives))),
     }
 
 
@@ -145,13 +158,12 @@ def _course(estimate: Estimate) -> dict[str, Any]:
     }
 
 
-def _accuracy(fitted: Estimator, estimate: Estimate, gold: Truths | None) -> dict[str, Any]:
-    scored = None if gold is None else content.held_back(estimate, gold)
+def _accuracy(summary: Summary) -> dict[str, Any]:
     parts = [
         (heading, found)
         for heading, found in (
-            ("Against answers kept aside", scored),
-            ("On the gold items", content.taught_gold(fitted, estimate)),
+            ("Against answers kept aside", content.held_back(summary)),
+            ("On the gold items", content.taught_gold(summary)),
         )
         if found is not None
     ]
@@ -162,7 +174,7 @@ def _accuracy(fitted: Estimator, estimate: Estimate, gold: Truths | None) -> dic
                 "heading": heading,
                 "sentence": found.sentence,
                 "rows": found.rows,
-                "bins": content.bin_rows(found.bins),
+                "bins": [each.row() for each in found.bins],
                 "chart": _markup(svg.calibration_chart(found.bins, words)) if found.bins else None,
             }
             for heading, found in parts
@@ -170,12 +182,10 @@ def _accuracy(fitted: Estimator, estimate: Estimate, gold: Truths | None) -> dic
     }
 
 
-def _settings(
-    fitted: Estimator, estimate: Estimate, told: Mapping[str, str], *, anonymize: bool
-) -> list[tuple[str, str]]:
-    rows = content.how_computed(fitted, estimate, told, version("epivote"))
+def _settings(summary: Summary, told: Mapping[str, str], *, anonymize: bool) -> list[tuple[str, str]]:
+    rows = content.how_computed(summary, told, version("epivote"))
     if anonymize:
-        rows = [(label, content.kind_of(fitted) if label == "Estimator" else text) for label, text in rows]
+        rows = [(label, summary.method if label == "Estimator" else text) for label, text in rows]
     return [
         (label, text if len(text) <= LONGEST_SETTING else f"{text[:LONGEST_SETTING]} … (cut)") for label, text in rows
     ]

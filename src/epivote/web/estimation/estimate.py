@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from epivote import AMLE, EM, Ballots, CrowdWarning, SizeBounds, suggest_method
+from epivote import AMLE, EM, Ballots, CrowdWarning, SizeBounds, Summary, suggest_method, summarize
 from epivote.web.estimation.collected import ballots_of, gold_to_learn, usable
 from epivote.web.estimation.live import MANY, Live, SetFound, VoterFound
 from epivote.web.ranking import places, reference
@@ -16,7 +16,6 @@ from epivote.web.store import BallotRow
 from epivote.web.store.store import Stamp, now
 from epivote.web.task import Task
 
-SURE = 0.95  # confidence from which a set needs no second look; the usual 95 %
 MOST_REVIEWED = 100  # rows; a round number
 TIME_STEPS = 60  # bars of the chart of ballots over time
 MINUTE = 60_000_000  # in microseconds, the store's unit of time
@@ -54,7 +53,8 @@ def live(stamp: Stamp, rows: Sequence[BallotRow], task: Task, *, is_over: bool) 
     fitted = fit(kept, task)
     if fitted is None:
         return Live(stamp, now(), left_out=left_out, counts_gold=is_over)
-    sets = _sets(fitted, task)
+    summary = summarize(fitted.estimator, threshold=task.threshold)
+    sets = _sets(summary, task)
     people = {row.voter for row in kept if row.is_person}
     crowd = {name: frozenset(found.crowd) for name, found in sets.items()}
     standing = places(fitted.ballots, people, reference(crowd, task.gold, is_over=is_over), crowd)
@@ -64,7 +64,7 @@ def live(stamp: Stamp, rows: Sequence[BallotRow], task: Task, *, is_over: bool) 
         seconds=time.perf_counter() - began,
         method=fitted.method,
         sets=sets,
-        voters=_voters(fitted, people),
+        voters=_voters(summary, people),
         places=standing,
         leaders=tuple(standing.items())[:10],
         counts_gold=is_over,
@@ -74,26 +74,20 @@ def live(stamp: Stamp, rows: Sequence[BallotRow], task: Task, *, is_over: bool) 
     )
 
 
-def _sets(fitted: Fitted, task: Task) -> dict[str, SetFound]:
-    estimate = fitted.estimator.estimate_
-    table = estimate.truth_table()
-    threshold = task.confidence or SURE
-    reviewed = fitted.estimator.review(threshold, most=MOST_REVIEWED, limit=MOST_REVIEWED)
+def _sets(summary: Summary, task: Task) -> dict[str, SetFound]:
+    reviewed = summary.review(limit=MOST_REVIEWED)
     more = {each.instance: MANY if each.more_ballots is None else each.more_ballots for each in reviewed}
-    alone = fitted.estimator.gold_check()[0] if estimate.gold else {}
+    alone = summary.from_ballots_alone[0] if summary.from_ballots_alone else {}
     found = {}
-    for name, answer, confidence, cast in zip(
-        estimate.truths.instances, table["alternatives"], table["confidence"], fitted.ballots.cast.tolist(), strict=True
-    ):
-        assert isinstance(answer, list)
-        assert isinstance(confidence, float)
-        crowd = task.in_order(alone[name]) if name in alone else tuple(answer)
-        needed = 0 if confidence >= threshold else more.get(name)
-        found[name] = SetFound(tuple(answer), confidence, cast, needed, crowd)
+    for name, answer, confidence, ballots in summary.sets():
+        assert confidence is not None
+        crowd = task.in_order(alone[name]) if name in alone else answer
+        needed = 0 if confidence >= summary.threshold else more.get(name)
+        found[name] = SetFound(answer, confidence, ballots, needed, crowd)
     return found
 
 
-def _voters(fitted: Fitted, people: set[str]) -> tuple[VoterFound, ...]:
+def _voters(summary: Summary, people: set[str]) -> tuple[VoterFound, ...]:
     return tuple(
         VoterFound(
             report.voter,
@@ -103,7 +97,7 @@ def _voters(fitted: Fitted, people: set[str]) -> tuple[VoterFound, ...]:
             report.false_alarm_rate,
             report.flags,
         )
-        for report in fitted.estimator.reliability()
+        for report in summary.voters
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from epivote import Flag
 from epivote.web.store.store import Stamp
 
 MANY = 65  # further ballots: one more than `review` looks ahead
@@ -34,7 +35,7 @@ class VoterFound:
     ballots: int
     hit_rate: float
     false_alarm_rate: float
-    flags: tuple[str, ...]
+    flags: tuple[Flag, ...]
 
 
 @dataclass(frozen=True)

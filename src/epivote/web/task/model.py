@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from epivote import SizeBounds
+from epivote import SURE, SizeBounds
 
 Order = Literal["shuffled", "doubtful"]
 Join = Literal["nickname", "invitation"]
@@ -67,6 +67,11 @@ class Task:
     closes: datetime | None = None
     languages: tuple[str, ...] = ("en", "fr")
     method: Method = "em"
+
+    @property
+    def threshold(self) -> float:
+        """Confidence from which a set counts as sure: as the organiser said, or as everywhere else."""
+        return self.confidence or SURE
 
     @cached_property
     def by_name(self) -> dict[str, Instance]:

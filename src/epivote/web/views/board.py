@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from epivote import FlagKind
 from epivote.web.estimation.live import MANY, Live, SetFound, VoterFound
 from epivote.web.exporting import command_for, task_files
 from epivote.web.site import Gate
@@ -12,8 +13,6 @@ from epivote.web.store.store import Participant
 from epivote.web.task import Instance, Task
 from epivote.web.views.pages import when
 
-TOO_FEW = "too few ballots"
-"""How the flag begins that is no reason to look closer, only to wait."""
 GATES = {
     "open": "Open: answers are taken.",
     "early": "Not open yet: the opening time of the task has not come.",
@@ -28,7 +27,7 @@ def board_of(
     """All of it."""
     people = [each for each in participants if each.is_person]
     reports = {each.name: each for each in live.voters}
-    sure = sum(found.confidence >= (task.confidence or 0.95) for found in live.sets.values())
+    sure = sum(found.confidence >= task.threshold for found in live.sets.values())
     return {
         "gate": gate,
         "gate_words": GATES[gate],
@@ -96,7 +95,7 @@ def _rates(found: VoterFound | None) -> dict[str, Any]:
         "false_alarms": found.false_alarm_rate,
         "rates": rates,
         "flags": list(found.flags),
-        "flagged": any(not flag.startswith(TOO_FEW) for flag in found.flags),
+        "flagged": any(flag.kind is not FlagKind.TOO_FEW_BALLOTS for flag in found.flags),  # those only ask to wait
     }
 
 

@@ -1,0 +1,215 @@
+"""What there is to say about a fit, worked out once; the command, the report and the live page only show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from epivote.data.estimate import Estimate
+from epivote.data.names import FloatArray
+from epivote.data.truths import Truths
+from epivote.errors import InputError
+from epivote.estimate.base import Estimator, RatedEstimator
+from epivote.estimate.reliability import VoterReport, upside_down, voter_reports
+from epivote.estimate.review import SURE, Doubt, check_threshold
+from epivote.evaluate.calibration import CalibrationBin, calibration
+from epivote.evaluate.metrics import Scores, score
+
+
+class FoundSet(NamedTuple):
+    """The estimated set of one instance; the confidence is None for rules that know no rates."""
+
+    instance: str
+    alternatives: tuple[str, ...]
+    confidence: float | None
+    ballots: int
+
+
+@dataclass(frozen=True)
+class GoldCheck:
+    """Estimated sets against gold: how many are exactly right, and whether the stated confidence was right.
+
+    `scores` is None where the rates were learnt from these gold sets; `bins` is empty for rules that know no rates.
+    """
+
+    n_instances: int
+    n_right: int
+    scores: Scores | None
+    bins: tuple[CalibrationBin, ...]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What there is to say about a fit. Everything costly is worked out when first asked for, and then kept.
+
+    `estimate` is that of `fitted`, or the same without the names of voters; `gold` are true sets that were kept aside.
+    A set whose confidence is at least `threshold` is called sure, any other doubtful. For rules that know no rates
+    (`is_rated`) there are no reports on voters, and asking for confidence raises InputError.
+    """
+
+    fitted: Estimator
+    estimate: Estimate
+    gold: Truths | None = None
+    threshold: float = SURE
+
+    @property
+    def method(self) -> str:
+        """The name of the estimator's class."""
+        return type(self.fitted).__name__
+
+    @property
+    def is_rated(self) -> bool:
+        """Whether the rule knows rates, and so can say how sure it is."""
+        return self.estimate.is_rated
+
+    @property
+    def n_own_sizes(self) -> int:
+        """How many instances have size bounds of their own."""
+        own = self.estimate.bounds.per_instance
+        return sum(name in own for name in self.estimate.ballots.instances) if own else 0
+
+    @cached_property
+    def is_upside_down(self) -> bool:
+        """Whether the crowd seems to tick what is wrong."""
+        return upside_down(self.estimate.counts)
+
+    # Sets and confidence
+
+    def sets(self, limit: int | None = None) -> list[FoundSet]:
+        """The estimated sets in the order of the instances; the first `limit` of them if it is given."""
+        truths, names = self.estimate.truths, self.estimate.truths.instances[:limit]
+        confidence = self.confidence[:limit].tolist() if self.is_rated else [None] * len(names)
+        cast = self.estimate.ballots.cast[:limit].tolist()
+        return [
+            FoundSet(name, tuple(truths.listed(name)), sure, ballots)
+            for name, sure, ballots in zip(names, confidence, cast, strict=True)
+        ]
+
+    @property
+    def confidence(self) -> FloatArray:
+        """Probability that each set is exactly right, in the order of the instances."""
+        confidence = self._rated.confidence_
+        assert confidence is not None
+        return confidence
+
+    @cached_property
+    def n_sure(self) -> int:
+        """How many sets have at least the confidence `threshold`."""
+        return int(np.sum(self.confidence >= self.threshold))
+
+    @property
+    def n_doubtful(self) -> int:
+        """How many sets have a confidence below `threshold`."""
+        return len(self.confidence) - self.n_sure
+
+    @property
+    def expected_right(self) -> float:
+        """How many sets should be exactly right, if the model holds."""
+        return float(self.confidence.sum())
+
+    def review(self, limit: int | None = None) -> list[Doubt]:
+        """The doubtful instances, most doubtful first; no more than `limit` if it is given."""
+        return self._rated.review(self.threshold, limit=limit)
+
+    # Voters
+
+    @cached_property
+    def voters(self) -> tuple[VoterReport, ...]:
+        """Rates with intervals and flags of every voter, in the order of `estimate.ballots.voters`."""
+        return tuple(voter_reports(self.estimate)) if self.is_rated else ()
+
+    @cached_property
+    def flagged(self) -> tuple[VoterReport, ...]:
+        """Voters with a flag, those with most ballots first."""
+        return tuple(sorted((each for each in self.voters if each.flags), key=lambda each: -each.ballots))
+
+    def most_informative(self, count: int = 3) -> list[VoterReport]:
+        """Voters whose weight is surely largest: by the lower end of its interval."""
+        return sorted(self.voters, key=lambda each: -each.weight_interval[0])[:count]
+
+    # Gold
+
+    @cached_property
+    def comparable(self) -> dict[str, frozenset[str]]:
+        """The gold sets kept aside that can be compared: somebody voted there, and `fit` was not given them."""
+        known, taught = self.estimate.ballots.instance_index, self.estimate.gold
+        return {name: right for name, right in (self.gold or {}).items() if name in known and name not in taught}
+
+    @cached_property
+    def held_back(self) -> GoldCheck | None:
+        """The estimated sets against the gold sets kept aside; None if there is nothing to compare."""
+        if not self.comparable:
+            return None
+        truths = self.estimate.truths
+        scores = score(truths, self.comparable, self.estimate.ballots)
+        bins: list[CalibrationBin] = []
+        if self.is_rated:
+            # in the order of the instances: the mean confidence of a bin must not depend on the order of a gold file
+            places = sorted(self.estimate.ballots.instance_index[name] for name in self.comparable)
+            names = [truths.instances[z] for z in places]
+            bins = calibration(self.confidence[places], [truths[name] == self.comparable[name] for name in names])
+        n_right = round(scores.zero_one.mean * scores.n_instances)
+        return GoldCheck(scores.n_instances, n_right, scores, tuple(bins))
+
+    @cached_property
+    def from_ballots_alone(self) -> tuple[Truths, FloatArray] | None:
+        """Sets of the gold instances as the ballots alone give them, and their confidence; None if there are none."""
+        return self._rated.gold_check() if self.is_rated and self.estimate.gold else None
+
+    @cached_property
+    def taught(self) -> GoldCheck | None:
+        """What the ballots alone say of the gold sets given to `fit`: optimistic, because these sets taught the rates.
+
+        None without such sets, and for rules that know no rates.
+        """
+        if self.from_ballots_alone is None:
+            return None
+        found, confidence = self.from_ballots_alone
+        right = np.array([found[name] == self.estimate.truths[name] for name in found])
+        return GoldCheck(len(right), int(right.sum()), None, tuple(calibration(confidence, right)))
+
+    @property
+    def _rated(self) -> RatedEstimator:
+        if not isinstance(self.fitted, RatedEstimator):
+            raise InputError(f"{self.method} counts ticks and states no confidence; use EM or AMLE")
+        return self.fitted
+
+
+def summarize(
+    fitted: Estimator, gold: Mapping[str, Iterable[str]] | None = None, *, threshold: float = SURE
+) -> Summary:
+    """Sum up a fit: sets and confidence, voters and flags, what to review, scores against gold.
+
+    Parameters
+    ----------
+    fitted
+        An estimator after `fit`.
+    gold
+        True sets that were kept aside, for scoring; instances without ballots and those given to `fit` do not count.
+    threshold
+        Confidence from which a set is called sure.
+
+    Returns
+    -------
+    Summary
+        Its properties are worked out when first asked for.
+
+    Examples
+    --------
+    >>> from epivote import EM, reference_crowd
+    >>> crowd = reference_crowd(instances=50, voters=20, alternatives=5, upper=2)
+    >>> summary = summarize(EM((1, 2)).fit(crowd.ballots), crowd.gold)
+    >>> print(f"{summary.n_sure} of {summary.n_sure + summary.n_doubtful} sets are sure")
+    13 of 50 sets are sure
+    >>> print(f"{summary.held_back.n_right} of {summary.held_back.n_instances} sets are exactly right")
+    38 of 50 sets are exactly right
+    """
+    if not isinstance(fitted, Estimator):
+        raise InputError(f"a summary needs a fitted estimator such as EM, not {type(fitted).__name__}")
+    check_threshold(threshold)
+    aside = gold if gold is None or isinstance(gold, Truths) else Truths.from_mapping(gold)
+    return Summary(fitted, fitted.estimate_, aside, threshold)
