@@ -27,7 +27,7 @@ TICK_COLUMNS = ("alternative", "label", "class")
 
 
 def from_table(
-    table: Table,
+    table: BallotTable,
     *,
     layout: Layout,
     voter: str | None,
@@ -47,7 +47,7 @@ def from_table(
 
 
 def rows_of(
-    table: Table,
+    table: BallotTable,
     layout: Layout,
     voter: str | None,
     instance: str | None,
@@ -87,7 +87,7 @@ def eager_frame(frame: Any) -> nw.DataFrame[Any]:
         ) from error
 
 
-class Table:
+class BallotTable:
     """The columns of any dataframe as Polars columns; a column may have any name, which is taken as text."""
 
     def __init__(self, frame: nw.DataFrame[Any], place: Place = lambda row: f"row {row + 1}") -> None:
@@ -144,7 +144,12 @@ class Table:
 
 
 def _one_column(
-    table: Table, voter: str | None, instance: str | None, approvals: str | None, usual: Sequence[str], split: Split
+    table: BallotTable,
+    voter: str | None,
+    instance: str | None,
+    approvals: str | None,
+    usual: Sequence[str],
+    split: Split,
 ) -> Rows:
     return Rows(
         table.text(table.find(voter, VOTER_COLUMNS, "voter")),
@@ -160,7 +165,9 @@ def _single(cells: pl.Series) -> pl.Series:
     return cells.to_frame("cell").select(pl.concat_list("cell"))["cell"]
 
 
-def _indicators(table: Table, voter: str | None, instance: str | None, approvals: str | Iterable[str] | None) -> Rows:
+def _indicators(
+    table: BallotTable, voter: str | None, instance: str | None, approvals: str | Iterable[str] | None
+) -> Rows:
     voter = table.find(voter, VOTER_COLUMNS, "voter")
     instance = table.find(instance, INSTANCE_COLUMNS, "instance")
     columns = _several(table, approvals, without=(voter, instance))
@@ -180,14 +187,14 @@ def _indicators(table: Table, voter: str | None, instance: str | None, approvals
 
 
 def _indicator_columns(
-    table: Table, voter: str | None, instance: str | None, approvals: str | Iterable[str] | None
+    table: BallotTable, voter: str | None, instance: str | None, approvals: str | Iterable[str] | None
 ) -> list[str]:
     keys = (table.find(voter, VOTER_COLUMNS, "voter"), table.find(instance, INSTANCE_COLUMNS, "instance"))
     return _several(table, approvals, without=keys)
 
 
 def _wide(
-    table: Table,
+    table: BallotTable,
     layout: Layout,
     voter: str | None,
     instance: str | None,
@@ -220,7 +227,7 @@ def _one(approvals: str | Iterable[str] | None) -> str | None:
     raise ColumnError("this layout has one column of approvals; name it with approvals='...'")
 
 
-def _several(table: Table, approvals: str | Iterable[str] | None, without: tuple[str, ...]) -> list[str]:
+def _several(table: BallotTable, approvals: str | Iterable[str] | None, without: tuple[str, ...]) -> list[str]:
     if approvals is None:
         columns = [name for name in table.columns if name not in without]
     else:
@@ -232,7 +239,7 @@ def _several(table: Table, approvals: str | Iterable[str] | None, without: tuple
     return list(as_names(columns, "column"))
 
 
-def _marks(table: Table, name: str) -> pl.Series:
+def _marks(table: BallotTable, name: str) -> pl.Series:
     column = table.raw(name)
     if isinstance(column.dtype, pl.List):
         raise ColumnError(f"column {name!r} holds lists; it must hold 0 or 1")

@@ -13,11 +13,9 @@ from epivote.data.frames import INSTANCE_COLUMNS, LIST_COLUMNS
 from epivote.data.truths import Truths
 from epivote.errors import BoundsError, InputError
 from epivote.formats.export import Reading
-from epivote.formats.source import open_source
+from epivote.formats.source import PathLike, open_source
 from epivote.formats.tables import SEPARATOR, read_lists
 from epivote.formats.text_table import TextTable
-
-PathLike = str | Path
 
 
 def read_ballots(

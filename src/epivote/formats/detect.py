@@ -27,7 +27,7 @@ from epivote.formats.label_studio import read_min, read_tasks
 from epivote.formats.matrix import looks_like_matrix, read_matrix
 from epivote.formats.mturk import read_mturk
 from epivote.formats.prodigy import read_prodigy
-from epivote.formats.source import PARQUET, ZIP, Source, open_source
+from epivote.formats.source import PARQUET, ZIP, SourceFile, open_source
 from epivote.formats.tables import JSON_LINES, columns_of, read_crowd_kit, read_indicators, read_lists, read_ticks
 from epivote.formats.toloka import read_toloka
 
@@ -49,7 +49,7 @@ Format = Literal[
     "abcvoting",
     "pabulib",
 ]
-READERS: dict[Format, Callable[[Source, Reading], Collector | Export]] = {
+READERS: dict[Format, Callable[[SourceFile, Reading], Collector | Export]] = {
     "ballots": read_lists,
     "ticks": read_ticks,
     "indicators": read_indicators,
@@ -164,7 +164,7 @@ def as_reading(
     )
 
 
-def _unknown(source: Source, kind: str, error: BaseException) -> FileError:
+def _unknown(source: SourceFile, kind: str, error: BaseException) -> FileError:
     what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
     return FileError(f"{source} is no {kind} file as understood here ({what}); say what it is with --format")
 
@@ -188,7 +188,7 @@ def _without_none(export: Export, none: str | None) -> Export:
     return replace(export, ballots=without_alternative(export.ballots, none), gold=gold)
 
 
-def detect(source: Source, reading: Reading) -> Format:
+def detect(source: SourceFile, reading: Reading) -> Format:
     """The format of a file or folder, from its name and what it holds."""
     if source.path.is_dir():
         return _folder(source)
@@ -210,7 +210,7 @@ def detect(source: Source, reading: Reading) -> Format:
     return _table(source, reading)
 
 
-def _folder(source: Source) -> Format:
+def _folder(source: SourceFile) -> Format:
     try:
         files = [file.name.lower() for file in (*source.path.glob("*"), *source.path.glob("*/*"))]
     except OSError as error:
@@ -222,7 +222,7 @@ def _folder(source: Source) -> Format:
     raise FileError(f"{source} is a folder of no known export; name a file in it, or say what it is with --format")
 
 
-def _json(source: Source, reading: Reading) -> Format:
+def _json(source: SourceFile, reading: Reading) -> Format:
     content = read_json(source)
     first: dict[str, Any] = content[0] if isinstance(content, list) and content and isinstance(content[0], dict) else {}
     if "annotations" in first or "completions" in first:
@@ -238,7 +238,7 @@ def _json(source: Source, reading: Reading) -> Format:
     raise FileError(f"{source}: this JSON is of no known tool; say which with --format ({', '.join(get_args(Format))})")
 
 
-def _json_lines(source: Source, reading: Reading) -> Format:
+def _json_lines(source: SourceFile, reading: Reading) -> Format:
     _, first = next(read_json_lines(source), (0, {}))
     if "_input_hash" in first or "_task_hash" in first or "accept" in first or "answer" in first:
         return "prodigy"
@@ -247,7 +247,7 @@ def _json_lines(source: Source, reading: Reading) -> Format:
     return "doccano" if "label" in first or "labels" in first else "prodigy"
 
 
-def _table(source: Source, reading: Reading) -> Format:
+def _table(source: SourceFile, reading: Reading) -> Format:
     """Which kind of table, from its columns."""
     columns = columns_of(source)
     if {"HITId", "WorkerId"} <= set(columns):

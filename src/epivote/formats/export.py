@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,10 @@ from epivote.data.frames import Blank
 from epivote.data.names import listing, suggestion
 from epivote.data.truths import Truths
 from epivote.errors import BallotError, FileError
-from epivote.formats.source import Source, lines_of
+from epivote.formats.source import SourceFile, lines_of
+
+TicksOfRow = Callable[[int], tuple[str, ...]]
+"""The alternatives that a row of a table approves."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class Export:
 class Collector:
     """Ballots, gold sets, menus and remarks, gathered record by record."""
 
-    source: Source
+    source: SourceFile
     reading: Reading
     ballots: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
     places: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -155,7 +158,7 @@ def _a(what: str) -> str:
     return f"an {what}" if what[0] in "aeiou" else f"a {what}"
 
 
-def read_json(source: Source) -> Any:
+def read_json(source: SourceFile) -> Any:
     """A whole JSON file."""
     text = source.text()
     try:
@@ -166,7 +169,7 @@ def read_json(source: Source) -> Any:
         raise FileError(f"{source} is not JSON: lists within lists without end") from None
 
 
-def read_json_lines(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_json_lines(source: SourceFile) -> Iterator[tuple[int, dict[str, Any]]]:
     """Line number and object of every line of a JSONL file."""
     for number, line in lines_of(source):
         if line.strip():
@@ -183,7 +186,7 @@ def read_json_lines(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
             yield number, found
 
 
-def records(content: Any, source: Source) -> list[dict[str, Any]]:
+def records(content: Any, source: SourceFile) -> list[dict[str, Any]]:
     """A JSON list of objects, checked."""
     if not isinstance(content, list) or not all(isinstance(each, dict) for each in content):
         raise FileError(f"{source} is not a list of records; export it again as JSON")

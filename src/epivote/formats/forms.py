@@ -10,17 +10,17 @@ from epivote.data.frames import INSTANCE_COLUMNS, VOTER_COLUMNS
 from epivote.data.names import listing, suggestion
 from epivote.errors import BallotError, ColumnError
 from epivote.formats.export import Collector, Reading
-from epivote.formats.source import Source
+from epivote.formats.source import SourceFile
 from epivote.formats.text_table import TextTable
 
 FORM_COLUMNS = ("timestamp", "horodateur", "zeitstempel", "marca temporal", "email address", "username")
 NOT_QUESTIONS = (*FORM_COLUMNS, "score", "email", "name")
-BLANK = {
+BLANK_REMARKS = {
     "missing": "a blank cell was taken as no ballot; --blank empty counts it as one with nothing ticked",
     "empty": "a blank cell was taken as an empty ballot; --blank missing counts it as no ballot",
 }
 RESPONDENT_COLUMNS = ("Username", "Email Address", "Email", "Name", *VOTER_COLUMNS)
-SEPARATORS = (";", ",")
+TICK_SEPARATORS = (";", ",")
 
 
 def matches(name: str, pattern: str) -> bool:
@@ -38,7 +38,7 @@ def is_form(columns: Sequence[str], reading: Reading) -> bool:
     return matched or reading.voter is not None or any(name.lower() in FORM_COLUMNS for name in columns)
 
 
-def read_forms(source: Source, reading: Reading) -> Collector:
+def read_forms(source: SourceFile, reading: Reading) -> Collector:
     """Every cell of a question is a ballot; a blank one is none unless `blank` says it is empty.
 
     `instances` is a pattern such as `Image*` for the question columns; `gold_row` names the respondent whose row holds
@@ -59,7 +59,9 @@ def read_forms(source: Source, reading: Reading) -> Collector:
             place = f"line {table.lines[row]}, column {question!r}"
             is_gold = gold_row is not None and respondent == gold_row
             if not cell:
-                found.remark(BLANK[blank] if not is_gold else "a blank cell of the gold row was taken as not known")
+                found.remark(
+                    BLANK_REMARKS[blank] if not is_gold else "a blank cell of the gold row was taken as not known"
+                )
                 if blank == "missing" or is_gold:
                     continue
             ticks = _split(cell, separator, reading.alternatives, f"{source}, {place}")
@@ -83,7 +85,7 @@ def _separator(cells: Iterable[str]) -> str:
         parts = [part.strip() for cell in filled for part in cell.split(mark)]
         return len(set(parts)) / len(parts)
 
-    held = [mark for mark in SEPARATORS if any(mark in cell for cell in filled)]
+    held = [mark for mark in TICK_SEPARATORS if any(mark in cell for cell in filled)]
     return min(held, key=different) if held else ","
 
 

@@ -17,20 +17,20 @@ import narwhals as nw
 import polars as pl
 
 from epivote.data.build import universe, without_alternative
-from epivote.data.frames import Blank, Table
+from epivote.data.frames import BallotTable, Blank
 from epivote.data.names import IntArray, Place
 from epivote.data.packed import PackedBallots, open_packed
 from epivote.data.packing import packing, write_packed
-from epivote.data.rows import Rows, Split, at
+from epivote.data.rows import Rows, Split, split_at
 from epivote.errors import BallotError, FileError
 from epivote.formats.detect import Format, as_reading, detect, read_export
 from epivote.formats.export import Reading
-from epivote.formats.source import Source, open_source
+from epivote.formats.source import SourceFile, open_source
 from epivote.formats.tables import JSON_LINES, SEPARATOR, Shape, TableKind, open_batches, shape_of
 
 BYTES_PER_PART = 1 << 25  # 32 MB of text, which becomes one part that is sorted in memory
 ROWS_PER_BATCH = 1 << 19  # read at a time; a round number
-Told = Callable[[str], None]
+ProgressText = Callable[[str], None]
 
 
 def pack_files(
@@ -38,7 +38,7 @@ def pack_files(
     folder: str | Path,
     *,
     format: Format | None = None,  # noqa: A002
-    told: Told = lambda _: None,
+    told: ProgressText = lambda _: None,
     **options: Any,
 ) -> PackedBallots:
     """Pack the ballots of one or several files into a folder, for `open_packed`.
@@ -67,29 +67,31 @@ def pack_files(
             target.parent.mkdir(parents=True, exist_ok=True)
             spill = stack.enter_context(tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent))
             kind = cast("TableKind", kinds[0])
-            deal = Deal(Path(spill), sources, [shape_of(source, reading, kind) for source in sources], reading)
-            deal.read(told)
-            return deal.pack(target, told)
+            partitioner = Partitioner(
+                Path(spill), sources, [shape_of(source, reading, kind) for source in sources], reading
+            )
+            partitioner.read(told)
+            return partitioner.pack(target, told)
         except OSError as error:
             raise FileError(f"cannot write {target}: {error.strerror or error}; nothing was packed") from error
 
 
-def _is_table(source: Source, kind: str) -> bool:
+def _is_table(source: SourceFile, kind: str) -> bool:
     return kind in get_args(TableKind) and source.suffix not in (".json", *JSON_LINES)
 
 
 @dataclass
-class Deal:
+class Partitioner:
     """Rows of several tables, dealt out by instance into parts in a folder, and the names found in them."""
 
     folder: Path
-    sources: list[Source]
+    sources: list[SourceFile]
     shapes: list[Shape]
     reading: Reading
     voters: dict[str, None] = field(default_factory=dict)
     ticked: set[str] = field(default_factory=set)
     places: list[Place] = field(default_factory=list)
-    split: Split = field(default_factory=lambda: at(SEPARATOR))
+    split: Split = field(default_factory=lambda: split_at(SEPARATOR))
     lists: bool | None = None
 
     @property
@@ -102,14 +104,14 @@ class Deal:
         """How many parts keep each of them small."""
         return max(1, -(-sum(source.path.stat().st_size for source in self.sources) // BYTES_PER_PART))
 
-    def read(self, told: Told) -> None:
+    def read(self, told: ProgressText) -> None:
         """Deal out all rows."""
         seen = batch = 0
         for number, (source, shape) in enumerate(zip(self.sources, self.shapes, strict=True)):
             for frame, records, place in open_batches(source, shape.columns, ROWS_PER_BATCH):
                 if len(self.places) == number:
                     self.places.append(place)
-                rows = shape.rows(Table(nw.from_native(frame), _at(place, records)), blank="empty")
+                rows = shape.rows(BallotTable(nw.from_native(frame), _at(place, records)), blank="empty")
                 self._check_alike(rows, source)
                 self.split = rows.split
                 voters = rows.voter.filter(~rows.blank) if self.blank == "missing" else rows.voter
@@ -122,7 +124,7 @@ class Deal:
         if not seen:
             raise BallotError(f"{self.sources[0]} holds no ballots; check that it is the file you meant")
 
-    def _check_alike(self, rows: Rows, source: Source) -> None:
+    def _check_alike(self, rows: Rows, source: SourceFile) -> None:
         """Refuse ticks that are lists in one file and text in another."""
         lists = isinstance(rows.ticks.dtype, pl.List)
         if self.lists is None:
@@ -149,7 +151,7 @@ class Deal:
             folder.mkdir(exist_ok=True)
             piece.write_parquet(folder / name, compression="lz4")
 
-    def pack(self, target: Path, told: Told) -> PackedBallots:
+    def pack(self, target: Path, told: ProgressText) -> PackedBallots:
         """Encode, check and pack one part after the other."""
         reading, shape = self.reading, self.shapes[0]
         voters = tuple(name for name in self.voters if name)

@@ -21,13 +21,14 @@ from typing import IO
 
 from epivote.errors import FileError
 
+PathLike = str | Path
 STANDARD_INPUT = "-"
 GZIP, ZIP, PARQUET = b"\x1f\x8b", b"PK", b"PAR1"
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceFile:
     """`name` for messages; `path` of a plain UTF-8 (or binary) file, or of a folder; `suffix` without `.gz`."""
 
     name: str
@@ -69,7 +70,7 @@ def not_utf8(name: str) -> FileError:
 
 
 @contextmanager
-def open_source(given: str | Path) -> Iterator[Source]:
+def open_source(given: str | Path) -> Iterator[SourceFile]:
     """The source behind a path or `-`; what is not a plain file is copied into one that is gone afterwards."""
     name = "standard input" if str(given) == STANDARD_INPUT else str(given)
     path = Path(given)
@@ -82,7 +83,7 @@ def open_source(given: str | Path) -> Iterator[Source]:
             raise FileError(f"{name} is compressed but damaged; copy it again") from None
         except OSError as error:
             raise FileError(f"cannot read {name}: {error.strerror or error}") from None
-        yield Source(name, plain, _suffix(path, plain))
+        yield SourceFile(name, plain, _suffix(path, plain))
 
 
 def _suffix(path: Path, plain: Path) -> str:
@@ -144,6 +145,6 @@ def _transcode(path: Path, name: str, target: Path) -> Path:
     return target
 
 
-def lines_of(source: Source) -> Iterator[tuple[int, str]]:
+def lines_of(source: SourceFile) -> Iterator[tuple[int, str]]:
     """Number and text of every line."""
     return enumerate(io.StringIO(source.text()), start=1)

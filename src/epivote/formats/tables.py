@@ -25,17 +25,17 @@ from epivote.data.frames import (
     LIST_COLUMNS,
     TICK_COLUMNS,
     VOTER_COLUMNS,
+    BallotTable,
     Blank,
     Layout,
-    Table,
     rows_of,
 )
 from epivote.data.names import IntArray, Place, listing, suggestion
-from epivote.data.rows import Rows, Split, at
+from epivote.data.rows import Rows, Split, split_at
 from epivote.errors import BallotError, ColumnError, FileError
 from epivote.formats.export import Export, Reading, as_name, read_json, read_json_lines, records
 from epivote.formats.forms import matches
-from epivote.formats.source import PARQUET, Source
+from epivote.formats.source import PARQUET, SourceFile
 from epivote.formats.text_table import TextTable
 
 SEPARATOR = "|"
@@ -59,7 +59,7 @@ class Shape:
         """All columns that are needed."""
         return list(dict.fromkeys([self.voter, self.instance, *self.ticks]))
 
-    def rows(self, table: Table, blank: Blank | None) -> Rows:
+    def rows(self, table: BallotTable, blank: Blank | None) -> Rows:
         """The rows of such a table."""
         ticks = self.ticks if self.layout == "indicators" else self.ticks[0]
         return rows_of(table, self.layout, self.voter, self.instance, ticks, self.split, blank)
@@ -69,7 +69,7 @@ class Shape:
         return self.ticks if reading.alternatives is None and self.layout == "indicators" else reading.alternatives
 
 
-def read_lists(source: Source, reading: Reading) -> Export:
+def read_lists(source: SourceFile, reading: Reading) -> Export:
     """A row per ballot; ticks joined by `|` (or as `separator` says) or, in JSON and Parquet, a list."""
     found = _read(source, reading, "ballots")
     lists = [name for name in found.ballots.alternatives if name[0] in "[({" and name[-1] in "])}"]
@@ -79,12 +79,12 @@ def read_lists(source: Source, reading: Reading) -> Export:
     return found
 
 
-def read_crowd_kit(source: Source, reading: Reading) -> Export:
+def read_crowd_kit(source: SourceFile, reading: Reading) -> Export:
     """A row per ballot; the ticks are a list as JSON or Python writes it, else joined by `|`."""
     return _read(source, reading, "crowd-kit")
 
 
-def read_ticks(source: Source, reading: Reading) -> Export:
+def read_ticks(source: SourceFile, reading: Reading) -> Export:
     """A row per tick; a row without alternative makes an empty ballot."""
     found = _read(source, reading, "ticks")
     if (found.ballots.ballot_sizes > 0).all():
@@ -96,12 +96,12 @@ def read_ticks(source: Source, reading: Reading) -> Export:
     return found
 
 
-def read_indicators(source: Source, reading: Reading) -> Export:
+def read_indicators(source: SourceFile, reading: Reading) -> Export:
     """A row per ballot with a 0/1 column per alternative; those `ticks` matches, else all but voter and instance."""
     return _read(source, reading, "indicators")
 
 
-def shape_of(source: Source, reading: Reading, kind: TableKind) -> Shape:
+def shape_of(source: SourceFile, reading: Reading, kind: TableKind) -> Shape:
     """How the table in a file is to be understood."""
     columns = columns_of(source)
     voter = _find(source, columns, reading.voter, VOTER_COLUMNS, "voter")
@@ -111,19 +111,19 @@ def shape_of(source: Source, reading: Reading, kind: TableKind) -> Shape:
         marks = [name for name in columns if name not in keys and _is_mark(name, reading)]
         if not marks:
             raise ColumnError(f"{source}: no 0/1 column is left besides {listing(keys)}; check --ticks")
-        return Shape("indicators", voter, instance, marks, at(SEPARATOR))
+        return Shape("indicators", voter, instance, marks, split_at(SEPARATOR))
     ticks = _find(source, columns, reading.ticks, TICK_COLUMNS if kind == "ticks" else LIST_COLUMNS, "ticks")
     if kind == "ticks":
-        return Shape("ticks", voter, instance, [ticks], at(SEPARATOR))
+        return Shape("ticks", voter, instance, [ticks], split_at(SEPARATOR))
     separator = reading.separator or SEPARATOR
-    return Shape("lists", voter, instance, [ticks], _literal(separator) if kind == "crowd-kit" else at(separator))
+    return Shape("lists", voter, instance, [ticks], _literal(separator) if kind == "crowd-kit" else split_at(separator))
 
 
 def _is_mark(name: str, reading: Reading) -> bool:
     return reading.ticks is None or matches(name, reading.ticks)
 
 
-def _read(source: Source, reading: Reading, kind: TableKind) -> Export:
+def _read(source: SourceFile, reading: Reading, kind: TableKind) -> Export:
     shape = shape_of(source, reading, kind)
     table = open_table(source, shape.columns)
     if len(table.frame) == 0:
@@ -139,7 +139,7 @@ def _read(source: Source, reading: Reading, kind: TableKind) -> Export:
     return Export(ballots, inferred=inferred, encode_seconds=time.perf_counter() - begin)
 
 
-def columns_of(source: Source) -> list[str]:
+def columns_of(source: SourceFile) -> list[str]:
     """The names of a table's columns, without reading the rest where that is possible."""
     if source.start(len(PARQUET)) == PARQUET:
         return _parquet(source, lambda scan: scan.collect_schema().names())
@@ -150,21 +150,21 @@ def columns_of(source: Source) -> list[str]:
     return TextTable(source).columns
 
 
-def open_table(source: Source, names: Sequence[str]) -> Table:
+def open_table(source: SourceFile, names: Sequence[str]) -> BallotTable:
     """Some columns of a table, whose rows know their places."""
     if source.start(len(PARQUET)) == PARQUET:
         frame = _parquet(source, lambda scan: scan.select(names).collect())
-        return Table(nw.from_native(frame), lambda row: f"{source}, row {row + 1}")
+        return BallotTable(nw.from_native(frame), lambda row: f"{source}, row {row + 1}")
     if source.suffix in JSON_LINES:
-        return Table(nw.from_native(_json_lines(source, names)), lambda row: _line(source, row))
+        return BallotTable(nw.from_native(_json_lines(source, names)), lambda row: _line(source, row))
     if source.suffix == ".json":
         rows, place = records(read_json(source), source), lambda row: f"{source}, record {row + 1}"
-        return Table(nw.from_native(_frame(rows, names, place)), place)
+        return BallotTable(nw.from_native(_frame(rows, names, place)), place)
     text = TextTable(source)
-    return Table(nw.from_native(text.select(names)), text.place)
+    return BallotTable(nw.from_native(text.select(names)), text.place)
 
 
-def open_batches(source: Source, names: Sequence[str], size: int) -> Iterator[tuple[pl.DataFrame, IntArray, Place]]:
+def open_batches(source: SourceFile, names: Sequence[str], size: int) -> Iterator[tuple[pl.DataFrame, IntArray, Place]]:
     """The same, `size` rows at a time: columns, the number of each row in the file, and what its place is called."""
     if source.start(len(PARQUET)) == PARQUET:
         scan = pl.scan_parquet(source.path, glob=False).select(names)
@@ -181,18 +181,18 @@ def open_batches(source: Source, names: Sequence[str], size: int) -> Iterator[tu
             yield frame, records, text.place_of
 
 
-def _parquet(source: Source, what: Callable[[pl.LazyFrame], T]) -> T:
+def _parquet(source: SourceFile, what: Callable[[pl.LazyFrame], T]) -> T:
     try:
         return what(pl.scan_parquet(source.path, glob=False))
     except pl.exceptions.PolarsError as error:
         raise _damaged(source, error) from None
 
 
-def _damaged(source: Source, error: Exception) -> FileError:
+def _damaged(source: SourceFile, error: Exception) -> FileError:
     return FileError(f"{source} is damaged Parquet ({str(error).splitlines()[0]}); write it again")
 
 
-def _json_lines(source: Source, names: Sequence[str]) -> pl.DataFrame:
+def _json_lines(source: SourceFile, names: Sequence[str]) -> pl.DataFrame:
     """Read by Polars where all records have the same types; else one by one, so that nothing is taken for another."""
     try:
         frame = pl.scan_ndjson(escape(str(source.path)), infer_schema_length=None).select(names).collect()
@@ -213,7 +213,7 @@ def _is_plain(column: pl.Series) -> bool:
     return isinstance(inner, pl.DataType) and inner.is_integer()
 
 
-def _line(source: Source, row: int) -> str:
+def _line(source: SourceFile, row: int) -> str:
     number, _ = next(islice(read_json_lines(source), row, None))
     return f"{source}, line {number}"
 
@@ -241,7 +241,7 @@ def _checked(cell: Any, column: str, lists: bool, place: Place, row: int) -> Any
     return found if lists else found[0]
 
 
-def _find(source: Source, columns: Sequence[str], given: str | None, usual: Sequence[str], option: str) -> str:
+def _find(source: SourceFile, columns: Sequence[str], given: str | None, usual: Sequence[str], option: str) -> str:
     """The column the user named, or the first of the usual names that is there."""
     for name in [given] if given is not None else usual:
         alike = [column for column in columns if column == name] or [

@@ -12,9 +12,9 @@ import polars as pl
 
 from epivote.data.names import IntArray, listing, suggestion
 from epivote.errors import ColumnError, FileError
-from epivote.formats.source import PARQUET, Source, not_utf8
+from epivote.formats.source import PARQUET, SourceFile, not_utf8
 
-SEPARATORS = (",", "\t", ";")
+COLUMN_SEPARATORS = (",", "\t", ";")
 csv.field_size_limit(2**31 - 1)
 NOTHING, ENDS, ROW = "\0nothing", "\0ends", "\0row"
 
@@ -22,7 +22,7 @@ NOTHING, ENDS, ROW = "\0nothing", "\0ends", "\0row"
 class TextTable:
     """A table in a text file; what separates its cells is told from the header."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceFile) -> None:
         self.source = source
         if source.start(len(PARQUET)) == PARQUET:
             raise FileError(f"{source} is Parquet, which this format cannot be; say what it is with --format")
@@ -170,12 +170,12 @@ def _also(usual: Sequence[str]) -> str:
     return f" (nor {', '.join(usual[1:])})" if len(usual) > 1 else ""
 
 
-def _separator(source: Source) -> str:
+def _separator(source: SourceFile) -> str:
     """Tab in a `.tsv` file, else what cuts the first lines into equally many cells, and most."""
     if source.suffix == ".tsv":
         return "\t"
     text = source.start(1 << 16).decode("utf-8-sig", errors="replace")
-    return max(SEPARATORS, key=lambda mark: _cells(text, mark))
+    return max(COLUMN_SEPARATORS, key=lambda mark: _cells(text, mark))
 
 
 def _cells(text: str, separator: str) -> tuple[bool, int]:
