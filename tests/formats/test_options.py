@@ -13,6 +13,7 @@ from epivote import Ballots, EpivoteError, FileError, read_export
 from epivote.cli import app
 from epivote.data.packing import write_packed
 from epivote.formats import detect
+from epivote.formats.reading import Reading
 
 CASES = Path(__file__).parent.parent / "cases"
 TABLES = ("ballots", "ticks", "indicators", "crowd-kit")
@@ -225,7 +226,7 @@ def test_ticked_names_come_in_alphabetical_order_after_those_offered(write):
 )
 def test_formats_are_told_by_name_and_content(write, name, content, kind):
     with detect.open_source(write(name, content)) as source:
-        assert detect.detect(source, detect.as_reading()) == kind
+        assert detect.detect(source, Reading()) == kind
 
 
 @pytest.mark.parametrize("text", ["3", '"x"', "[1]", "[]", "[[]]", "null"])
@@ -246,7 +247,7 @@ def test_json_without_records_is_of_no_known_tool(write, text):
     ],
 )
 def test_names_of_columns_help_to_tell(write, options, kind):
-    reading = detect.as_reading(**options)
+    reading = Reading(**options)
     with detect.open_source(write("a.csv", "who,what,tags\nv,q,a\n")) as source:
         assert detect.detect(source, reading) == kind
     if kind != "forms":
@@ -269,7 +270,7 @@ def test_folders_and_archives(write, tmp_path, monkeypatch):
     ):
         write(f"{kind}{name}/{name}", "")
         with detect.open_source(f"{kind}{name}") as source:
-            assert detect.detect(source, detect.as_reading()) == kind
+            assert detect.detect(source, Reading()) == kind
     write("d/a.txt", "")
     message = "d is a folder of no known export; name a file in it, or say what it is with --format"
     assert refused("d") == message

@@ -18,7 +18,7 @@ from epivote.data.rows import Rows, Split
 from epivote.errors import BallotError, ColumnError
 
 Layout = Literal["lists", "ticks", "indicators", "wide_instances", "wide_voters"]
-Blank = Literal["empty", "missing"]
+Blank = Literal["missing", "empty"]
 
 VOTER_COLUMNS = ("voter", "worker", "annotator")
 INSTANCE_COLUMNS = ("instance", "task", "item")
@@ -59,7 +59,7 @@ def rows_of(
     if layout not in get_args(Layout):
         raise BallotError(f"layout={layout!r} is not one of {listing(get_args(Layout))}")
     if blank is not None and blank not in get_args(Blank):
-        raise BallotError(f"blank={blank!r} is not one of {listing(get_args(Blank))}")
+        raise BallotError(f"blank={blank!r} is not one of {listing(sorted(get_args(Blank)))}")
     if layout == "lists":
         rows = _one_column(table, voter, instance, _one(approvals), LIST_COLUMNS, split)
     elif layout == "ticks":

@@ -1,7 +1,8 @@
 """Files in and out.
 
 detect.py       any file, recognised by name and content: `read_export`
-export.py       what readers are told and what they return
+reading.py      the options of reading, declared once
+export.py       what readers return
 source.py       where text comes from: files, compressed files, pipes
 text_table.py   delimited text as columns whose rows know their lines
 tables.py       tables with a row per ballot or per approval

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from epivote.errors import ColumnError
-from epivote.formats.export import Collector, Reading, read_json, records
+from epivote.formats.export import Collector, read_json, records
+from epivote.formats.reading import Reading
 from epivote.formats.source import SourceFile
 
 

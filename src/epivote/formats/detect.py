@@ -5,50 +5,39 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import polars as pl
 
-from epivote.data.ballots import Duplicates, MenuLike
 from epivote.data.build import without_alternative
-from epivote.data.frames import INSTANCE_COLUMNS, LIST_COLUMNS, VOTER_COLUMNS, Blank
+from epivote.data.frames import INSTANCE_COLUMNS, LIST_COLUMNS, VOTER_COLUMNS
 from epivote.data.names import listing, suggestion
 from epivote.data.packed import is_packed, open_packed
 from epivote.data.truths import Truths
 from epivote.errors import BallotError, EpivoteError, FileError
 from epivote.formats.argilla import read_argilla
-from epivote.formats.canonical import read_menu
+from epivote.formats.canonical import settled
 from epivote.formats.doccano import read_doccano
 from epivote.formats.elections import ABC, PREFLIB, read_abcvoting, read_pabulib, read_preflib
-from epivote.formats.export import Collector, Export, Reading, read_json, read_json_lines
+from epivote.formats.export import Collector, Export, read_json, read_json_lines
 from epivote.formats.forms import is_form, read_forms
 from epivote.formats.label_studio import read_min, read_tasks
 from epivote.formats.matrix import looks_like_matrix, read_matrix
 from epivote.formats.mturk import read_mturk
 from epivote.formats.prodigy import read_prodigy
-from epivote.formats.source import PARQUET, ZIP, SourceFile, open_source
-from epivote.formats.tables import JSON_LINES, columns_of, read_crowd_kit, read_indicators, read_lists, read_ticks
+from epivote.formats.reading import Format, Reading, takes_options
+from epivote.formats.source import PARQUET, ZIP, PathLike, SourceFile, open_source
+from epivote.formats.tables import (
+    JSON_LINES,
+    TableKind,
+    columns_of,
+    read_crowd_kit,
+    read_indicators,
+    read_lists,
+    read_ticks,
+)
 from epivote.formats.toloka import read_toloka
 
-Format = Literal[
-    "ballots",
-    "ticks",
-    "indicators",
-    "matrix",
-    "forms",
-    "crowd-kit",
-    "label-studio",
-    "label-studio-min",
-    "prodigy",
-    "doccano",
-    "argilla",
-    "mturk",
-    "toloka",
-    "preflib",
-    "abcvoting",
-    "pabulib",
-]
 READERS: dict[Format, Callable[[SourceFile, Reading], Collector | Export]] = {
     "ballots": read_lists,
     "ticks": read_ticks,
@@ -67,7 +56,7 @@ READERS: dict[Format, Callable[[SourceFile, Reading], Collector | Export]] = {
     "abcvoting": read_abcvoting,
     "pabulib": read_pabulib,
 }
-TABLES = ("ballots", "ticks", "indicators", "crowd-kit")
+TABLES = get_args(TableKind)
 ANY_USE: dict[str, tuple[str, ...]] = {
     "question": ("label-studio", "label-studio-min", "argilla", "mturk", "toloka"),
     "voter": (*TABLES, "forms"),
@@ -93,22 +82,8 @@ DAMAGED = (
 BY_ENDING: dict[str, Format] = {**dict.fromkeys(PREFLIB, "preflib"), ABC: "abcvoting", ".pb": "pabulib"}
 
 
-def read_export(
-    path: str | Path,
-    *,
-    format: Format | None = None,  # noqa: A002
-    question: str | None = None,
-    voter: str | None = None,
-    instances: str | None = None,
-    ticks: str | None = None,
-    separator: str | None = None,
-    none: str | None = None,
-    gold_row: str | None = None,
-    blank: Blank | None = None,
-    alternatives: Iterable[str] | None = None,
-    menu: MenuLike | str | Path | None = None,
-    duplicates: Duplicates = "error",
-) -> Export:
+@takes_options(Reading)
+def read_export(path: PathLike, **options: Any) -> Export:
     """Ballots from a file of any known format, with its gold sets and remarks on what was doubtful.
 
     The format is told from name and content unless it is given; `-` is standard input; `.gz` and UTF-16 are understood.
@@ -118,27 +93,16 @@ def read_export(
     `none` which option means "none of these", so that whoever ticked only that ticked nothing. A folder of packed
     ballots is opened as it is.
     """
-    if format is not None and format not in get_args(Format):
-        raise FileError(f"{format!r} is not a format; it is one of {listing(get_args(Format), 20)}")
+    reading = Reading(**options)
+    if reading.format is not None and reading.format not in get_args(Format):
+        raise FileError(f"{reading.format!r} is not a format; it is one of {listing(get_args(Format), 20)}")
     if is_packed(path):
         return Export(open_packed(path), format="packed")
-    reading = as_reading(
-        question=question,
-        voter=voter,
-        instances=instances,
-        ticks=ticks,
-        separator=separator,
-        none=none,
-        gold_row=gold_row,
-        blank=blank,
-        alternatives=alternatives,
-        menu=menu,
-        duplicates=duplicates,
-    )
+    reading = settled(reading)
     with open_source(path) as source:
-        kind: str = format or "known"
+        kind: str = reading.format or "known"
         try:
-            kind = format or detect(source, reading)
+            kind = reading.format or detect(source, reading)
             found = READERS[kind](source, reading)
             export = found.export() if isinstance(found, Collector) else found
         except EpivoteError:
@@ -151,17 +115,6 @@ def read_export(
             raise _unknown(source, kind, error) from None
     notes = (*export.notes, *_passed_over(reading, kind))
     return _without_none(replace(export, format=kind, notes=notes), reading.none)
-
-
-def as_reading(
-    *, alternatives: Iterable[str] | None = None, menu: MenuLike | str | Path | None = None, **options: Any
-) -> Reading:
-    """How a file is to be understood, from the options of `read_export`."""
-    return Reading(
-        alternatives=None if alternatives is None else tuple(alternatives),
-        menu=read_menu(menu) if isinstance(menu, (str, Path)) else menu,
-        **options,
-    )
 
 
 def _unknown(source: SourceFile, kind: str, error: BaseException) -> FileError:

@@ -10,7 +10,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from epivote.errors import FileError
-from epivote.formats.export import Collector, Reading, read_json, read_json_lines, records
+from epivote.formats.export import Collector, read_json, read_json_lines, records
+from epivote.formats.reading import Reading
 from epivote.formats.source import ZIP, SourceFile
 from epivote.formats.text_table import TextTable
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from epivote.errors import FileError
-from epivote.formats.export import Collector, Reading
+from epivote.formats.export import Collector
+from epivote.formats.reading import Reading
 from epivote.formats.source import SourceFile, lines_of
 
 PREFLIB = (".cat", ".toc", ".toi")

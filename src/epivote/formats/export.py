@@ -1,39 +1,22 @@
-"""What readers are told and what they hand over, whatever the tool."""
+"""What readers hand over, whatever the tool."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from epivote.data.ballots import Ballots, Duplicates, MenuLike
-from epivote.data.frames import Blank
+from epivote.data.ballots import Ballots
 from epivote.data.names import listing, suggestion
 from epivote.data.truths import Truths
 from epivote.errors import BallotError, FileError
+from epivote.formats.reading import Reading
 from epivote.formats.source import SourceFile, lines_of
 
 TicksOfRow = Callable[[int], tuple[str, ...]]
 """The alternatives that a row of a table approves."""
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How a file is to be understood, as far as the user said; see `read_export`."""
-
-    question: str | None = None
-    voter: str | None = None
-    instances: str | None = None
-    ticks: str | None = None
-    separator: str | None = None
-    none: str | None = None
-    gold_row: str | None = None
-    blank: Blank | None = None
-    alternatives: tuple[str, ...] | None = None
-    menu: MenuLike | None = None
-    duplicates: Duplicates = "error"
 
 
 @dataclass(frozen=True)
@@ -121,7 +104,7 @@ class Collector:
             raise BallotError(f"{self.source} holds no ballots; check that it is the file you meant")
         begin = time.perf_counter()
         given = self.reading
-        menu = given.menu if given.menu is not None else self.menu or None
+        menu = given.menus if given.menus is not None else self.menu or None
         alternatives, inferred = given.alternatives, False
         if alternatives is None and given.menu is None:
             offered = [*self.alternatives, *(name for names in self.menu.values() for name in names)]
@@ -133,7 +116,7 @@ class Collector:
         notes = tuple(what if count == 1 else f"{what} ({count:,} times)" for what, count in self.remarks.items())
         return Export(ballots, gold, notes, inferred=inferred, encode_seconds=time.perf_counter() - begin)
 
-    def _check_known(self, alternatives: tuple[str, ...] | None) -> None:
+    def _check_known(self, alternatives: Iterable[str] | None) -> None:
         everywhere = set(alternatives or ())
         menus = {} if self.reading.menu is not None else {name: set(names) for name, names in self.menu.items()}
         for key, ticks in self.ballots.items():

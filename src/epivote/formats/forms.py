@@ -9,7 +9,8 @@ from fnmatch import fnmatchcase
 from epivote.data.frames import INSTANCE_COLUMNS, VOTER_COLUMNS
 from epivote.data.names import listing, suggestion
 from epivote.errors import BallotError, ColumnError
-from epivote.formats.export import Collector, Reading
+from epivote.formats.export import Collector
+from epivote.formats.reading import Reading
 from epivote.formats.source import SourceFile
 from epivote.formats.text_table import TextTable
 
@@ -109,7 +110,7 @@ def _questions(table: TextTable, respondent: str, pattern: str | None) -> list[s
     return found
 
 
-def _split(cell: str, separator: str, alternatives: Sequence[str] | None, place: str) -> tuple[str, ...]:
+def _split(cell: str, separator: str, alternatives: Iterable[str] | None, place: str) -> tuple[str, ...]:
     if alternatives is None:
         return tuple(part.strip() for part in cell.split(separator) if part.strip())
     ends = rf"\s*(?:[,;{re.escape(separator)}]\s*|$)"

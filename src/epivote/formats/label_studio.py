@@ -9,7 +9,8 @@ from collections import Counter
 from typing import Any
 
 from epivote.errors import ColumnError, FileError
-from epivote.formats.export import Collector, Reading, read_json, records
+from epivote.formats.export import Collector, read_json, records
+from epivote.formats.reading import Reading
 from epivote.formats.source import SourceFile
 
 MIN_FIELDS = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"}

@@ -6,7 +6,8 @@ import re
 
 from epivote.data.frames import INSTANCE_COLUMNS, VOTER_COLUMNS
 from epivote.errors import FileError
-from epivote.formats.export import Collector, Reading
+from epivote.formats.export import Collector
+from epivote.formats.reading import Reading
 from epivote.formats.source import SourceFile, lines_of
 
 MARKS = {"0", "1"}

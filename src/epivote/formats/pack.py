@@ -7,7 +7,7 @@ checked and packed by the code that reads small files. Only names of voters and 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,8 +23,9 @@ from epivote.data.packed import PackedBallots, open_packed
 from epivote.data.packing import packing, write_packed
 from epivote.data.rows import Rows, Split, split_at
 from epivote.errors import BallotError, FileError
-from epivote.formats.detect import Format, as_reading, detect, read_export
-from epivote.formats.export import Reading
+from epivote.formats.canonical import settled
+from epivote.formats.detect import detect, read_export
+from epivote.formats.reading import Format, Reading
 from epivote.formats.source import SourceFile, open_source
 from epivote.formats.tables import JSON_LINES, SEPARATOR, Shape, TableKind, open_batches, shape_of
 
@@ -48,7 +49,7 @@ def pack_files(
     instances change order. `told` is called with a few words on how far it is; the other options are those of
     `read_export`.
     """
-    target, reading = Path(folder), as_reading(**options)
+    target, reading = Path(folder), settled(Reading(format=format, **options))
     if target.exists():
         raise FileError(f"{target} is there already; remove it or choose another folder")
     with ExitStack() as stack:
@@ -155,13 +156,13 @@ class Partitioner:
         """Encode, check and pack one part after the other."""
         reading, shape = self.reading, self.shapes[0]
         voters = tuple(name for name in self.voters if name)
-        names = universe(self._stated(), reading.menu, self.ticked)
+        names = universe(self._stated(), reading.menus, self.ticked)
         with packing(target, voters, tuple(name for name in names if name != reading.none)) as packer:
             for number, rows in enumerate(self._parts()):
                 told(f"Packing part {number + 1} of {self.n_parts}")
                 part = rows.ballots(
                     alternatives=names,
-                    menu=reading.menu,
+                    menu=reading.menus,
                     duplicates=reading.duplicates,
                     merge=shape.layout == "ticks",
                     voters=voters,
@@ -169,7 +170,7 @@ class Partitioner:
                 packer.add(part if reading.none is None else without_alternative(part, reading.none))
         return open_packed(target)
 
-    def _stated(self) -> Sequence[str] | None:
+    def _stated(self) -> Iterable[str] | None:
         """The alternatives that the user or the columns of any file state."""
         if self.reading.alternatives is None and self.shapes[0].layout == "indicators":
             return list(dict.fromkeys(name for shape in self.shapes for name in shape.ticks))

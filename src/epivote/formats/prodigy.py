@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from epivote.errors import FileError
-from epivote.formats.export import Collector, Reading, read_json_lines
+from epivote.formats.export import Collector, read_json_lines
+from epivote.formats.reading import Reading
 from epivote.formats.source import SourceFile
 
 

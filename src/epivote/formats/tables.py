@@ -10,7 +10,7 @@ import io
 import json
 import time
 import tokenize
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from glob import escape
 from itertools import islice, pairwise
@@ -33,8 +33,9 @@ from epivote.data.frames import (
 from epivote.data.names import IntArray, Place, listing, suggestion
 from epivote.data.rows import Rows, Split, split_at
 from epivote.errors import BallotError, ColumnError, FileError
-from epivote.formats.export import Export, Reading, as_name, read_json, read_json_lines, records
+from epivote.formats.export import Export, as_name, read_json, read_json_lines, records
 from epivote.formats.forms import matches
+from epivote.formats.reading import Reading
 from epivote.formats.source import PARQUET, SourceFile
 from epivote.formats.text_table import TextTable
 
@@ -64,7 +65,7 @@ class Shape:
         ticks = self.ticks if self.layout == "indicators" else self.ticks[0]
         return rows_of(table, self.layout, self.voter, self.instance, ticks, self.split, blank)
 
-    def alternatives(self, reading: Reading) -> Sequence[str] | None:
+    def alternatives(self, reading: Reading) -> Iterable[str] | None:
         """Those that were stated, by the user or by the columns."""
         return self.ticks if reading.alternatives is None and self.layout == "indicators" else reading.alternatives
 
@@ -131,7 +132,7 @@ def _read(source: SourceFile, reading: Reading, kind: TableKind) -> Export:
     begin = time.perf_counter()
     ballots = shape.rows(table, reading.blank).ballots(
         alternatives=shape.alternatives(reading),
-        menu=reading.menu,
+        menu=reading.menus,
         duplicates=reading.duplicates,
         merge=shape.layout == "ticks",
     )

@@ -6,7 +6,8 @@ import json
 
 from epivote.data.names import listing
 from epivote.errors import ColumnError, FileError
-from epivote.formats.export import Collector, Reading, TicksOfRow
+from epivote.formats.export import Collector, TicksOfRow
+from epivote.formats.reading import Reading
 from epivote.formats.source import SourceFile
 from epivote.formats.text_table import TextTable
 
