@@ -1,9 +1,13 @@
 """What the user says about a file: every option where it matters, a note where it does not, and how formats are told."""
 
+import inspect
 import json
+import re
 import shutil
 import time
+from dataclasses import fields
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import polars as pl
 import pytest
@@ -123,6 +127,21 @@ def test_every_option_of_reading_in_python_and_in_the_command(write, tmp_path, t
     assert result.exit_code == 0, result.stderr
     written = {key: set(ticks) for key, ticks in read_export("out.jsonl", format="ballots").ballots.items()}
     assert written == ballots
+
+
+def test_python_and_the_command_take_the_same_options_declared_once():
+    parameters = inspect.signature(read_export).parameters
+    declared = {field.name: field.default for field in fields(Reading)}
+    assert list(parameters) == ["path", *declared]
+    assert {name: parameters[name].default for name in declared} == declared
+    assert {parameters[name].kind for name in declared} == {inspect.Parameter.KEYWORD_ONLY}
+    shown = " ".join(CliRunner().invoke(app, ["convert", "--help"], terminal_width=200).stdout.split())
+    for name, hint in get_type_hints(Reading, include_extras=True).items():
+        kind, words = get_args(hint)
+        assert parameters[name].annotation == kind
+        assert re.search(rf"--{name.replace('_', '-')} [^ ]+ {re.escape(words)}", shown), name
+    with pytest.raises(TypeError, match="unexpected keyword argument 'voters'"):
+        read_export("in.csv", voters="who")
 
 
 def test_menus_from_a_file_or_a_mapping(write):

@@ -6,24 +6,22 @@ Every layout is first turned into `Rows`: who, where, and the cell with the tick
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 
 from epivote.data.ballots import Ballots, Duplicates, MenuLike
-from epivote.data.names import Place, as_names, listing, suggestion
+from epivote.data.columns import INSTANCE_COLUMNS, LIST_COLUMNS, TICK_COLUMNS, VOTER_COLUMNS, find_column
+from epivote.data.names import Place, as_names, listing
 from epivote.data.rows import Rows, Split
 from epivote.errors import BallotError, ColumnError
 
+if TYPE_CHECKING:
+    import narwhals as nw
+
 Layout = Literal["lists", "ticks", "indicators", "wide_instances", "wide_voters"]
 Blank = Literal["missing", "empty"]
-
-VOTER_COLUMNS = ("voter", "worker", "annotator")
-INSTANCE_COLUMNS = ("instance", "task", "item")
-LIST_COLUMNS = ("alternatives", "labels", "label", "classes", "class")
-TICK_COLUMNS = ("alternative", "label", "class")
 
 
 def from_table(
@@ -75,6 +73,8 @@ def rows_of(
 
 def eager_frame(frame: Any) -> nw.DataFrame[Any]:
     """Any dataframe as narwhals sees it."""
+    import narwhals as nw  # only here: files are read without it
+
     try:
         return nw.from_native(frame, eager_only=True)
     except (TypeError, nw.exceptions.NarwhalsError) as error:
@@ -88,9 +88,12 @@ def eager_frame(frame: Any) -> nw.DataFrame[Any]:
 
 
 class BallotTable:
-    """The columns of any dataframe as Polars columns; a column may have any name, which is taken as text."""
+    """The columns of any dataframe as Polars columns; a column may have any name, which is taken as text.
 
-    def __init__(self, frame: nw.DataFrame[Any], place: Place = lambda row: f"row {row + 1}") -> None:
+    What comes from a file is Polars already; a user's dataframe comes as `eager_frame` returns it.
+    """
+
+    def __init__(self, frame: pl.DataFrame | nw.DataFrame[Any], place: Place = lambda row: f"row {row + 1}") -> None:
         self.frame = frame
         self.place = place
         self.names = {str(name): name for name in frame.columns}
@@ -98,35 +101,18 @@ class BallotTable:
 
     def find(self, given: str | None, usual: Sequence[str], what: str) -> str:
         """The column called `given`, or the first of the usual names that is there."""
-        for name in [str(given)] if given is not None else usual:
-            if name in self.columns:
-                return name
-        wanted = str(given) if given is not None else usual[0]
-        others = f" (nor {', '.join(usual[1:])})" if given is None else ""
-        raise ColumnError(
-            f"there is no column {wanted!r}{others}{suggestion(wanted, self.columns)}; the columns are "
-            f"{listing(self.columns)}; name the {what} column"
-        )
+        name = None if given is None else str(given)
+        return find_column(self.columns, name, usual, remedy=f"; name the {what} column")
 
     def raw(self, name: str) -> pl.Series:
         """One column with its values as they are, blanks as null."""
         column = self.frame.get_column(self.names[name])
-        native = column.to_native()
-        if isinstance(native, pl.Series):
-            if isinstance(native.dtype, pl.Array):
-                native = native.arr.to_list()
-            inner = native.dtype.inner if isinstance(native.dtype, pl.List) else native.dtype
-            if isinstance(inner, (pl.Struct, pl.Object, pl.List, pl.Array, pl.Binary, pl.Duration)):
-                raise ColumnError(f"column {name!r} holds {native.dtype} cells; make them text, numbers or lists")
-            if isinstance(inner, (pl.Categorical, pl.Enum)):
-                native = native.cast(pl.List(pl.String) if isinstance(native.dtype, pl.List) else pl.String)
-            return native.fill_nan(None) if native.dtype.is_float() else native
-        blank = column.is_null().to_list()
-        values = [None if is_blank else _plain(value) for value, is_blank in zip(column.to_list(), blank, strict=True)]
-        kinds = {isinstance(value, list) for value in values if value is not None}
-        if len(kinds) > 1:
-            raise ColumnError(f"column {name!r} mixes lists with single values; make every cell a list")
-        return pl.Series(name, values, strict=False)
+        if not isinstance(column, pl.Series):
+            native = column.to_native()
+            if not isinstance(native, pl.Series):
+                return _other_column(name, column)
+            column = native
+        return _polars_column(column)
 
     def text(self, name: str) -> pl.Series:
         """One column as text; whole numbers stay whole even where blanks made them floats."""
@@ -141,6 +127,27 @@ class BallotTable:
         if isinstance(column.dtype, pl.List):
             return column.list.eval(_text_expression(pl.element(), column.dtype.inner))
         return _as_text(column)
+
+
+def _polars_column(column: pl.Series) -> pl.Series:
+    if isinstance(column.dtype, pl.Array):
+        column = column.arr.to_list()
+    inner = column.dtype.inner if isinstance(column.dtype, pl.List) else column.dtype
+    if isinstance(inner, (pl.Struct, pl.Object, pl.List, pl.Array, pl.Binary, pl.Duration)):
+        raise ColumnError(f"column {column.name!r} holds {column.dtype} cells; make them text, numbers or lists")
+    if isinstance(inner, (pl.Categorical, pl.Enum)):
+        column = column.cast(pl.List(pl.String) if isinstance(column.dtype, pl.List) else pl.String)
+    return column.fill_nan(None) if column.dtype.is_float() else column
+
+
+def _other_column(name: str, column: nw.Series[Any]) -> pl.Series:
+    """A column of pandas, Arrow and others, value by value."""
+    blank = column.is_null().to_list()
+    values = [None if is_blank else _plain(value) for value, is_blank in zip(column.to_list(), blank, strict=True)]
+    kinds = {isinstance(value, list) for value in values if value is not None}
+    if len(kinds) > 1:
+        raise ColumnError(f"column {name!r} mixes lists with single values; make every cell a list")
+    return pl.Series(name, values, strict=False)
 
 
 def _one_column(

@@ -10,7 +10,7 @@ import polars as pl
 
 from epivote.data.ballots import Ballots, Duplicates, MenuLike
 from epivote.data.bounds import SizeBounds
-from epivote.data.frames import INSTANCE_COLUMNS, LIST_COLUMNS
+from epivote.data.columns import INSTANCE_COLUMNS, LIST_COLUMNS
 from epivote.data.truths import Truths
 from epivote.errors import BoundsError, InputError
 from epivote.formats.reading import Reading

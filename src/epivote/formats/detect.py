@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
 import polars as pl
 
 from epivote.data.build import without_alternative
-from epivote.data.frames import INSTANCE_COLUMNS, LIST_COLUMNS, VOTER_COLUMNS
-from epivote.data.names import listing, suggestion
+from epivote.data.columns import INSTANCE_COLUMNS, LIST_COLUMNS, VOTER_COLUMNS, column_named
+from epivote.data.names import suggestion
 from epivote.data.packed import is_packed, open_packed
 from epivote.data.truths import Truths
 from epivote.errors import BallotError, EpivoteError, FileError
@@ -20,6 +20,7 @@ from epivote.formats.canonical import settled
 from epivote.formats.doccano import read_doccano
 from epivote.formats.elections import ABC, PREFLIB, read_abcvoting, read_pabulib, read_preflib
 from epivote.formats.export import Collector, Export, read_json, read_json_lines
+from epivote.formats.file_tables import JSON_LINES, table_of
 from epivote.formats.forms import is_form, read_forms
 from epivote.formats.label_studio import read_min, read_tasks
 from epivote.formats.matrix import looks_like_matrix, read_matrix
@@ -27,15 +28,7 @@ from epivote.formats.mturk import read_mturk
 from epivote.formats.prodigy import read_prodigy
 from epivote.formats.reading import Format, Reading, takes_options
 from epivote.formats.source import PARQUET, ZIP, PathLike, SourceFile, open_source
-from epivote.formats.tables import (
-    JSON_LINES,
-    TableKind,
-    columns_of,
-    read_crowd_kit,
-    read_indicators,
-    read_lists,
-    read_ticks,
-)
+from epivote.formats.tables import TableKind, read_crowd_kit, read_indicators, read_lists, read_ticks
 from epivote.formats.toloka import read_toloka
 
 READERS: dict[Format, Callable[[SourceFile, Reading], Collector | Export]] = {
@@ -94,25 +87,28 @@ def read_export(path: PathLike, **options: Any) -> Export:
     ballots is opened as it is.
     """
     reading = Reading(**options)
-    if reading.format is not None and reading.format not in get_args(Format):
-        raise FileError(f"{reading.format!r} is not a format; it is one of {listing(get_args(Format), 20)}")
     if is_packed(path):
         return Export(open_packed(path), format="packed")
     reading = settled(reading)
     with open_source(path) as source:
-        kind: str = reading.format or "known"
-        try:
-            kind = reading.format or detect(source, reading)
-            found = READERS[kind](source, reading)
-            export = found.export() if isinstance(found, Collector) else found
-        except EpivoteError:
+        return read_source(source, reading)
+
+
+def read_source(source: SourceFile, reading: Reading) -> Export:
+    """The same for a file that is open, with options that are settled."""
+    kind: str = reading.format or "known"
+    try:
+        kind = reading.format or detect(source, reading)
+        found = READERS[kind](source, reading)
+        export = found.export() if isinstance(found, Collector) else found
+    except EpivoteError:
+        raise
+    except DAMAGED as error:
+        raise _unknown(source, kind, error) from None
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # of Polars, on damaged files
             raise
-        except DAMAGED as error:
-            raise _unknown(source, kind, error) from None
-        except BaseException as error:
-            if type(error).__name__ != "PanicException":  # of Polars, on damaged files
-                raise
-            raise _unknown(source, kind, error) from None
+        raise _unknown(source, kind, error) from None
     notes = (*export.notes, *_passed_over(reading, kind))
     return _without_none(replace(export, format=kind, notes=notes), reading.none)
 
@@ -195,14 +191,14 @@ def _json_lines(source: SourceFile, reading: Reading) -> Format:
     _, first = next(read_json_lines(source), (0, {}))
     if "_input_hash" in first or "_task_hash" in first or "accept" in first or "answer" in first:
         return "prodigy"
-    if _has(columns_of(source), reading.voter, VOTER_COLUMNS):
+    if _has(table_of(source).columns, reading.voter, VOTER_COLUMNS):
         return _table(source, reading)
     return "doccano" if "label" in first or "labels" in first else "prodigy"
 
 
 def _table(source: SourceFile, reading: Reading) -> Format:
     """Which kind of table, from its columns."""
-    columns = columns_of(source)
+    columns = table_of(source).columns
     if {"HITId", "WorkerId"} <= set(columns):
         return "mturk"
     if any(name.startswith("OUTPUT:") for name in columns):
@@ -220,6 +216,5 @@ def _table(source: SourceFile, reading: Reading) -> Format:
     return "ballots"
 
 
-def _has(columns: Iterable[str], given: str | None, usual: Iterable[str]) -> bool:
-    known = {column.strip().casefold() for column in columns}
-    return any(name.casefold() in known for name in ([given] if given is not None else usual))
+def _has(columns: Collection[str], given: str | None, usual: Sequence[str]) -> bool:
+    return column_named(columns, given, usual, loosely=True) is not None

@@ -142,7 +142,11 @@ def _a(what: str) -> str:
 
 
 def read_json(source: SourceFile) -> Any:
-    """A whole JSON file."""
+    """A whole JSON file, parsed once."""
+    return source.once(_parsed_json)
+
+
+def _parsed_json(source: SourceFile) -> Any:
     text = source.text()
     try:
         return json.loads(text)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
-from epivote.data.frames import INSTANCE_COLUMNS, VOTER_COLUMNS
+from epivote.data.columns import INSTANCE_COLUMNS, VOTER_COLUMNS, column_named
 from epivote.data.names import listing, suggestion
 from epivote.errors import BallotError, ColumnError
 from epivote.formats.export import Collector
@@ -46,7 +46,7 @@ def read_forms(source: SourceFile, reading: Reading) -> Collector:
     the right answers. Cells are split at `;` or at commas, whichever gives ticks that come back, unless `separator`
     says it; given `alternatives` are recognised whole, so that they may contain either.
     """
-    table = TextTable(source)
+    table = source.once(TextTable)
     name = _respondent(table, reading.voter)
     questions = _questions(table, name, reading.instances)
     gold_row, blank = reading.gold_row, reading.blank or "missing"
@@ -91,9 +91,9 @@ def _separator(cells: Iterable[str]) -> str:
 
 
 def _respondent(table: TextTable, voter: str | None) -> str:
-    for name in (voter,) if voter is not None else RESPONDENT_COLUMNS:
-        if name in table.columns:
-            return str(name)
+    name = column_named(table.columns, voter, RESPONDENT_COLUMNS)
+    if name is not None:
+        return name
     raise ColumnError(
         f"{table.source}: which column names the respondent? Name it with --voter (a time stamp will do if nobody gave "
         f"a name); there are {listing(table.columns)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from epivote.data.frames import INSTANCE_COLUMNS, VOTER_COLUMNS
+from epivote.data.columns import INSTANCE_COLUMNS, VOTER_COLUMNS
 from epivote.errors import FileError
 from epivote.formats.export import Collector
 from epivote.formats.reading import Reading

@@ -19,7 +19,7 @@ def read_mturk(source: SourceFile, reading: Reading) -> Collector:
     Answers are read as `a|b` in `Answer.question`, as a list in `Answer.question.labels`, as true/false in one column
     `Answer.option.on` per box, or as the crowd form's JSON in `Answer.taskAnswers`.
     """
-    table = TextTable(source)
+    table = source.once(TextTable)
     workers, items = table.column(("WorkerId",)).to_list(), table.column((reading.instances or "HITId",)).to_list()
     status = (
         table.column(("AssignmentStatus",)).to_list() if "AssignmentStatus" in table.columns else [None] * len(items)

@@ -9,11 +9,10 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast, get_args
 
-import narwhals as nw
 import polars as pl
 
 from epivote.data.build import universe, without_alternative
@@ -24,10 +23,11 @@ from epivote.data.packing import packing, write_packed
 from epivote.data.rows import Rows, Split, split_at
 from epivote.errors import BallotError, FileError
 from epivote.formats.canonical import settled
-from epivote.formats.detect import detect, read_export
+from epivote.formats.detect import detect, read_source
+from epivote.formats.file_tables import JSON_LINES, flat_table_of
 from epivote.formats.reading import Format, Reading
 from epivote.formats.source import SourceFile, open_source
-from epivote.formats.tables import JSON_LINES, SEPARATOR, Shape, TableKind, open_batches, shape_of
+from epivote.formats.tables import SEPARATOR, Shape, TableKind, shape_of
 
 BYTES_PER_PART = 1 << 25  # 32 MB of text, which becomes one part that is sorted in memory
 ROWS_PER_BATCH = 1 << 19  # read at a time; a round number
@@ -63,7 +63,7 @@ def pack_files(
             )
         if other is not None:
             told(f"Reading {sources[0]}")
-            return write_packed([read_export(paths[0], format=kinds[0], **options).ballots], target)
+            return write_packed([read_source(sources[0], replace(reading, format=kinds[0])).ballots], target)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             spill = stack.enter_context(tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent))
@@ -109,10 +109,10 @@ class Partitioner:
         """Deal out all rows."""
         seen = batch = 0
         for number, (source, shape) in enumerate(zip(self.sources, self.shapes, strict=True)):
-            for frame, records, place in open_batches(source, shape.columns, ROWS_PER_BATCH):
-                if len(self.places) == number:
-                    self.places.append(place)
-                rows = shape.rows(BallotTable(nw.from_native(frame), _at(place, records)), blank="empty")
+            table = flat_table_of(source)
+            self.places.append(table.place_of)
+            for frame, records in table.batches(shape.columns, ROWS_PER_BATCH):
+                rows = shape.rows(BallotTable(frame, _at(table.place_of, records)), blank="empty")
                 self._check_alike(rows, source)
                 self.split = rows.split
                 voters = rows.voter.filter(~rows.blank) if self.blank == "missing" else rows.voter

@@ -6,10 +6,12 @@ import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Concatenate, Literal, ParamSpec, TypeVar, get_type_hints
+from typing import Annotated, Any, Concatenate, Literal, ParamSpec, TypeVar, get_args, get_type_hints
 
 from epivote.data.ballots import Duplicates, MenuLike
 from epivote.data.frames import Blank
+from epivote.data.names import listing
+from epivote.errors import FileError
 
 Format = Literal[
     "ballots",
@@ -59,6 +61,11 @@ class Reading:
         MenuLike | str | Path | None, "CSV instance,alternatives: what was offered where, if that differs."
     ] = None
     duplicates: Annotated[Duplicates, "Which of two ballots of a voter on an instance counts."] = "error"
+
+    def __post_init__(self) -> None:
+        """Refuse a format that is none of ours."""
+        if self.format is not None and self.format not in get_args(Format):
+            raise FileError(f"{self.format!r} is not a format; it is one of {listing(get_args(Format), 20)}")
 
     @property
     def menus(self) -> MenuLike | None:

@@ -13,11 +13,11 @@ import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, TypeVar
 
 from epivote.errors import FileError
 
@@ -25,6 +25,7 @@ PathLike = str | Path
 STANDARD_INPUT = "-"
 GZIP, ZIP, PARQUET = b"\x1f\x8b", b"PK", b"PAR1"
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,14 @@ class SourceFile:
     name: str
     path: Path
     suffix: str
+    parsed: dict[Callable[[SourceFile], Any], Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def once(self, parse: Callable[[SourceFile], T]) -> T:
+        """What `parse` makes of this file: called the first time, remembered afterwards."""
+        if parse not in self.parsed:
+            self.parsed[parse] = parse(self)
+        found: T = self.parsed[parse]
+        return found
 
     @property
     def stem(self) -> str:

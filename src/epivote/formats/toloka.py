@@ -21,7 +21,7 @@ def read_toloka(source: SourceFile, reading: Reading) -> Collector:
     The item is the task, or what column `instances` names. Ticks are a JSON list or joined by commas (or `separator`)
     in one `OUTPUT:` column, or true/false in one `OUTPUT:` column per option.
     """
-    table = TextTable(source)
+    table = source.once(TextTable)
     found = Collector(source, reading)
     workers = table.column(("ASSIGNMENT:worker_id",)).to_list()
     items = table.column((reading.instances or "ASSIGNMENT:task_id",)).to_list()

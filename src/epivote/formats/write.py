@@ -20,8 +20,9 @@ from epivote.data.parameters import Parameters
 from epivote.data.truths import Truths
 from epivote.errors import FileError, InputError
 from epivote.formats.elections import ABC
+from epivote.formats.file_tables import JSON_LINES
 from epivote.formats.source import PathLike
-from epivote.formats.tables import JSON_LINES, SEPARATOR
+from epivote.formats.tables import SEPARATOR
 from epivote.formats.write_elections import election_files
 
 Output = Literal["ballots", "crowd-kit", "abcvoting", "preflib"]
