@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from epivote.data.names import listing, suggestion
 from epivote.errors import ColumnError
@@ -14,7 +14,7 @@ TICK_COLUMNS = ("alternative", "label", "class")
 
 
 def column_named(
-    columns: Collection[str], given: str | None, usual: Sequence[str], *, loosely: bool = False
+    columns: Sequence[str], given: str | None, usual: Sequence[str], *, loosely: bool = False
 ) -> str | None:
     """The column called `given`, else the first of the usual names that is there, else None.
 

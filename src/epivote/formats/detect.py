@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -216,5 +216,6 @@ def _table(source: SourceFile, reading: Reading) -> Format:
     return "ballots"
 
 
-def _has(columns: Collection[str], given: str | None, usual: Sequence[str]) -> bool:
-    return column_named(columns, given, usual, loosely=True) is not None
+def _has(columns: Iterable[str], given: str | None, usual: Sequence[str]) -> bool:
+    """Whether there is such a column; blanks around its name are no part of it."""
+    return column_named([column.strip() for column in columns], given, usual, loosely=True) is not None

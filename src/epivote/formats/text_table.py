@@ -64,7 +64,10 @@ class TextTable:
 
     def column(self, usual: Sequence[str]) -> pl.Series:
         """The first of the usual names that is there."""
-        return self.frame[find_column(self.columns, None, usual, place=f"{self.source}: ")]
+        name = find_column(
+            self.columns, None, usual, place=f"{self.source}: "
+        )  # a wrong header is said before wrong rows
+        return self.frame[name]
 
     @cached_property
     def lines(self) -> list[int]:
