@@ -37,7 +37,7 @@ def read_ballots(
 
 
 def settled(reading: Reading) -> Reading:
-    """The same options for readers: menus read from their file, alternatives that can be gone through twice."""
+    """The options as readers need them: menus read from their file, alternatives as a tuple."""
     names = None if reading.alternatives is None else tuple(reading.alternatives)
     menu = read_menu(reading.menu) if isinstance(reading.menu, (str, Path)) else reading.menu
     return replace(reading, alternatives=names, menu=menu)

@@ -79,12 +79,15 @@ BY_ENDING: dict[str, Format] = {**dict.fromkeys(PREFLIB, "preflib"), ABC: "abcvo
 def read_export(path: PathLike, **options: Any) -> Export:
     """Ballots from a file of any known format, with its gold sets and remarks on what was doubtful.
 
-    The format is told from name and content unless it is given; `-` is standard input; `.gz` and UTF-16 are understood.
+    The format is told from name and content unless `format` states it; `-` is standard input; `.gz` and UTF-16 are
+    understood.
     `question` names the question where a file has several. `voter`, `instances` and `ticks` name columns that are not
     called as usual; in `forms`, `instances` is a pattern for the question columns, and `gold_row` names the respondent
     whose row holds the right answers. `blank` says what an empty cell is, `separator` what separates ticks in a cell,
-    `none` which option means "none of these", so that whoever ticked only that ticked nothing. A folder of packed
-    ballots is opened as it is.
+    `none` which option means "none of these", so that whoever ticked only that ticked nothing. `alternatives` states
+    them when not all were ever ticked, `menu` (a mapping or a file `instance,alternatives`) what was offered where, and
+    `duplicates` (`"error"`, `"first"` or `"last"`) which of two ballots of a voter on an instance counts. A folder of
+    packed ballots is opened as it is.
     """
     reading = Reading(**options)
     if is_packed(path):
@@ -95,7 +98,7 @@ def read_export(path: PathLike, **options: Any) -> Export:
 
 
 def read_source(source: SourceFile, reading: Reading) -> Export:
-    """The same for a file that is open, with options that are settled."""
+    """`read_export` for a file that is open already, with options from `settled`."""
     kind: str = reading.format or "known"
     try:
         kind = reading.format or detect(source, reading)

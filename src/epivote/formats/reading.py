@@ -38,9 +38,9 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What the user says about a file of ballots; beside each option are the words that `--help` shows for it.
+    """What the user says about a file of ballots; the text beside each option is its `--help`.
 
-    The defaults leave everything to what the file itself tells. Readers use `menus`, which is `menu` once it was read.
+    By default everything is inferred from the file. Readers use `menus`, which is `menu` after its file was read.
     """
 
     format: Annotated[Format | None, "What the file is, if it was taken for something else."] = None
@@ -54,16 +54,17 @@ class Reading:
     none: Annotated[str | None, "The option that means none of these, if there is one."] = None
     gold_row: Annotated[str | None, "Forms: the respondent whose row holds the right answers."] = None
     blank: Annotated[Blank | None, "What a cell without ticks is: no ballot, or one with nothing ticked."] = None
-    alternatives: Annotated[Iterable[str] | None, "All alternatives, joined by |, if not all appear in the file."] = (
-        None
-    )
+    alternatives: Annotated[
+        Iterable[str] | None,
+        "All alternatives, joined by |, if not all appear in the file.",
+    ] = None
     menu: Annotated[
         MenuLike | str | Path | None, "CSV instance,alternatives: what was offered where, if that differs."
     ] = None
     duplicates: Annotated[Duplicates, "Which of two ballots of a voter on an instance counts."] = "error"
 
     def __post_init__(self) -> None:
-        """Refuse a format that is none of ours."""
+        """Refuse an unknown format."""
         if self.format is not None and self.format not in get_args(Format):
             raise FileError(f"{self.format!r} is not a format; it is one of {listing(get_args(Format), 20)}")
 
@@ -77,9 +78,9 @@ class Reading:
 def takes_options(
     bundle: Callable[P, object],
 ) -> Callable[[Callable[Concatenate[First, ...], Result]], Callable[Concatenate[First, P], Result]]:
-    """Let a function that hands its `**options` to a dataclass show the fields of it as keyword arguments.
+    """Decorate a function that passes its `**options` to a dataclass: its signature shows the fields as keywords.
 
-    Nothing is wrapped: the signature that `help` and type checkers see is all that changes.
+    The function itself is returned; only what `help` and type checkers see of it changes.
     """
 
     def show(function: Callable[Concatenate[First, ...], Result]) -> Callable[Concatenate[First, P], Result]:

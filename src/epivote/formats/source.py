@@ -30,7 +30,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class SourceFile:
-    """`name` for messages; `path` of a plain UTF-8 (or binary) file, or of a folder; `suffix` without `.gz`."""
+    """`name` for messages; `path` of a plain UTF-8 (or binary) file, or of a folder; `suffix` without `.gz`.
+
+    `parsed` holds what `once` was asked for, so that recognising a format and reading it parse the file together once.
+    """
 
     name: str
     path: Path
@@ -38,7 +41,7 @@ class SourceFile:
     parsed: dict[Callable[[SourceFile], Any], Any] = field(default_factory=dict, repr=False, compare=False)
 
     def once(self, parse: Callable[[SourceFile], T]) -> T:
-        """What `parse` makes of this file: called the first time, remembered afterwards."""
+        """The result of `parse(self)`, computed at the first call and remembered."""
         if parse not in self.parsed:
             self.parsed[parse] = parse(self)
         found: T = self.parsed[parse]

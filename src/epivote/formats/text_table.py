@@ -64,10 +64,8 @@ class TextTable:
 
     def column(self, usual: Sequence[str]) -> pl.Series:
         """The first of the usual names that is there."""
-        name = find_column(
-            self.columns, None, usual, place=f"{self.source}: "
-        )  # a wrong header is said before wrong rows
-        return self.frame[name]
+        name = find_column(self.columns, None, usual, place=f"{self.source}: ")
+        return self.frame[name]  # read only now: a wrong header is reported before wrong rows
 
     @cached_property
     def lines(self) -> list[int]:
