@@ -7,7 +7,7 @@ import numpy as np
 from epivote.data.names import BoolArray, FloatArray
 from epivote.model.choose import TIE_DECIMALS, choose
 from epivote.model.posterior import log_partition_and_inclusion
-from epivote.model.sizes import backward, forward, start_state
+from epivote.model.size_counter import backward, forward, start_state, weight_with
 
 Utility = Literal["exact", "hamming", "f1", "jaccard"]
 Partial = tuple[float, tuple[int, ...]]
@@ -118,12 +118,12 @@ def member_and_size(margins: FloatArray, lower: int, upper: int) -> tuple[FloatA
     allowed = np.where((np.arange(upper + 1) >= lower), 0.0, -np.inf)
     before = [start_state(upper + 2)]
     for margin in margins:
-        before.append(forward(before[-1], float(margin), 0.0))
+        before.append(forward(before[-1], float(margin)))
     log_partition = np.logaddexp.reduce(before[-1][:-1] + allowed)
     for s in range(max(lower, 1), upper + 1):
         worth = np.where(np.arange(upper + 2) == s, 0.0, -np.inf)
         for j in range(m - 1, -1, -1):
-            inside = np.logaddexp.reduce(before[j][:-1] + worth[1:])
+            inside = weight_with(before[j], worth)
             joint[j, s] = np.exp(inside + margins[j] - log_partition)
-            worth = backward(worth, float(margins[j]), 0.0)
+            worth = backward(worth, float(margins[j]))
     return joint, float(np.exp(-log_partition)) if lower == 0 else 0.0

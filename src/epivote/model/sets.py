@@ -3,7 +3,7 @@
 import numpy as np
 
 from epivote.data.names import BoolArray, FloatArray
-from epivote.model.sizes import backward_table, next_state
+from epivote.model.size_counter import backward_table, next_state
 
 
 def draw_sets(log_odds: FloatArray, lower: int, upper: int, count: int, rng: np.random.Generator) -> BoolArray:
@@ -12,7 +12,7 @@ def draw_sets(log_odds: FloatArray, lower: int, upper: int, count: int, rng: np.
     Alternative by alternative, each given the size so far.
     """
     m = len(log_odds)
-    table = backward_table(log_odds, np.zeros(m), lower, upper)
+    table = backward_table(log_odds, None, lower, upper)
     members = np.zeros((count, m), bool)
     size = np.zeros(count, np.int64)
     for j in range(m):
