@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from epivote.data.bounds import SizeBounds
 from epivote.data.packed import PackedBallots, PackedBlock
 from epivote.data.shards import CELLS_PER_SHARD, make_shards
-from epivote.engines.gold import known_rows, nothing_known
+from epivote.engines.gold import gold_rows, nothing_known
 from epivote.engines.local import LocalEngine, threads
 from epivote.engines.memory import make_pass
-from epivote.model.compiling import worth_compiling
+from epivote.kernels.compiling import worth_compiling
 from epivote.model.passes import Pass
 
 Gold = Mapping[str, frozenset[str]]
@@ -47,7 +47,7 @@ class BlockSource:
         if self._passes is not None:
             return self._passes
         shards = make_shards(self.block.columns(), *self.bounds.resolve(self.block), _cells(compiled=self.compiled))
-        known = known_rows(self.gold, self.block.ballots(), shards) if self.gold else [None] * len(shards)
+        known = gold_rows(self.gold, self.block.ballots(), shards) if self.gold else [None] * len(shards)
         passes = [make_pass(shard, given, compiled=self.compiled) for shard, given in zip(shards, known, strict=True)]
         if self.kept:
             self._passes = passes

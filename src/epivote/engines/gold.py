@@ -10,7 +10,7 @@ from epivote.data.ballots import Ballots
 from epivote.data.names import BoolArray, IntArray, listing
 from epivote.data.shards import Shard
 from epivote.errors import BoundsError, InputError
-from epivote.model.passes import Known
+from epivote.model.passes import GoldRows
 
 
 def cell_starts(ballots: Ballots) -> IntArray:
@@ -43,12 +43,12 @@ def tables_of(sets: Mapping[str, Iterable[str]], ballots: Ballots, shards: Seque
     return [flat[cells_of(shard, starts)] for shard in shards]
 
 
-def known_rows(gold: Mapping[str, frozenset[str]], ballots: Ballots, shards: Sequence[Shard]) -> list[Known | None]:
+def gold_rows(gold: Mapping[str, frozenset[str]], ballots: Ballots, shards: Sequence[Shard]) -> list[GoldRows | None]:
     """For every shard the rows whose sets are given; refuses a set outside the size bounds."""
     if not gold:
         return [None] * len(shards)
     is_gold = np.array([name in gold for name in ballots.instances])
-    known: list[Known | None] = []
+    known: list[GoldRows | None] = []
     for shard, sets in zip(shards, tables_of(gold, ballots, shards), strict=True):
         rows = np.flatnonzero(is_gold[shard.instances])
         sizes = sets[rows].sum(axis=1)
@@ -59,7 +59,7 @@ def known_rows(gold: Mapping[str, frozenset[str]], ballots: Ballots, shards: Seq
                 f"the gold set of instance {name!r} has {len(gold[name])} alternatives, outside the size "
                 f"bounds {shard.lower}..{shard.upper}; correct it or widen the bounds"
             )
-        known.append(Known(rows, sets[rows]) if len(rows) else None)
+        known.append(GoldRows(rows, sets[rows]) if len(rows) else None)
     return known
 
 
