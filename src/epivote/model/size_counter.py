@@ -6,8 +6,10 @@ It needs only the states that the bounds can tell apart: 0..upper and one dead s
 each state is worth before it; a product of the two sums over all allowed sets in O(m u).
 
 The recursion stands here twice. On arrays, for one set or many side by side, in logarithms (nothing underflows: with
-10,000 alternatives the mass of `0..50` may be 1e-2900) or in plain numbers (ten times faster). And on lists of a few
-plain numbers, where an array would cost more than it saves: a sweep over 20 priors takes a quarter of the time.
+10,000 alternatives the mass of `0..50` may be 1e-2900) or in plain numbers (more than ten times faster). And on lists
+of a few plain numbers, where arrays cost more than they save: a sweep over 20 priors with bounds 1..4 takes a tenth of
+the time. A compiled third version was dropped: on 50,000 instances it saved 5 ms of AMLE's 73 and 14 ms of EM's 416,
+in a process that had loaded it already, and took 1.7 s to compile.
 """
 
 from __future__ import annotations
