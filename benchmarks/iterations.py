@@ -116,7 +116,7 @@ def ballots_in_memory(point: Point) -> Ballots:
 
 def load_kernels() -> None:
     """Load the compiled loops, as in any process that has fitted a large crowd before."""
-    import_module("epivote.model.kernels")
+    import_module("epivote.kernels.hard_loops")
 
 
 def measured(point: Point) -> dict[str, Any]:

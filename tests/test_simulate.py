@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import oracles
 from epivote import Beta, BoundsError, InputError, Truths, reference_crowd, simulate
-from epivote.model.sets import draw_sets
+from epivote.model.probable_sets import draw_sets
 
 
 @pytest.mark.parametrize(("lower", "upper"), [(0, 3), (1, 2), (2, 2), (1, None), (0, 0), (3, 3)])

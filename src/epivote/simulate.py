@@ -16,7 +16,7 @@ from epivote.data.names import BoolArray, FloatArray, IntArray, as_names
 from epivote.data.parameters import Parameters, RateLike, align_rates, log_odds
 from epivote.data.truths import Truths
 from epivote.errors import BoundsError, InputError
-from epivote.model.sets import draw_sets
+from epivote.model.probable_sets import draw_sets
 
 NUMBERS_PER_CHUNK = 1 << 22  # 32 MB of random numbers at a time
 

@@ -43,7 +43,7 @@ def test_lists_do_what_lists_of_python_do(rows, chunk, data):
         assert spelt(ascending) == [sorted(set(row)) for row in rows]
         assert ascending.masks().tolist() == [sum(1 << value for value in set(row)) for row in rows]
         for limit in (6, 63, 64, 65):
-            different, number = ascending.different(limit)
+            different, number = ascending.unique(limit)
             assert [spelt(different)[kind] for kind in number] == [sorted(set(row)) for row in rows]
             assert len(different.start) - 1 == len({tuple(sorted(set(row))) for row in rows})
     masks = Masks(ascending.masks())
@@ -68,13 +68,13 @@ def test_masks_have_64_places(top):
 def test_lists_that_differ_only_in_the_last_value_are_different(limit):
     top = limit - 1
     rows = [[top], [], [0, top], [top], [0], [], [top - 1], [0, top]]
-    different, number = made(rows, np.int32).different(limit)
+    different, number = made(rows, np.int32).unique(limit)
     assert [spelt(different)[kind] for kind in number] == rows
     assert len(different.start) - 1 == 5
 
 
 def test_the_order_of_lists_with_wide_values_is_that_of_their_first_appearance():
-    different, number = made([[9], [100], [9], [], [100]]).different(200)
+    different, number = made([[9], [100], [9], [], [100]]).unique(200)
     assert (spelt(different), number.tolist()) == ([[9], [100], []], [0, 1, 0, 2, 1])
 
 

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from epivote import BallotError, Ballots, ColumnError, InputError
-from epivote.data.frames import Table, eager_frame, rows_of
-from epivote.data.rows import Rows, at
+from epivote.data.frames import BallotTable, eager_frame, rows_of
+from epivote.data.rows import Rows, split_at
 
 KINDS = {"polars": pl.DataFrame, "pandas": pd.DataFrame, "pyarrow": pa.table}
 
@@ -146,15 +146,15 @@ def rows(cells, split=None):
         pl.Series(["z"] * count),
         pl.Series(cells, dtype=pl.String),
         lambda row: f"line {row + 5}",
-        split or at("|"),
+        split or split_at("|"),
     )
 
 
 def test_every_name_that_is_ticked_somewhere_is_known_before_any_ballot():
     assert sorted(rows(["a|b", None, "", "b|c|", "a|b"]).ticked()) == ["a", "b", "c"]
     marks = pl.DataFrame({"voter": ["v", "w"], "instance": ["z", "z"], "a": [1, 0], "b": [1, 0], "c": [0, 0]})
-    table = Table(eager_frame(marks))
-    assert sorted(rows_of(table, "indicators", None, None, None, at("|"), None).ticked()) == ["a", "b"]
+    table = BallotTable(eager_frame(marks))
+    assert sorted(rows_of(table, "indicators", None, None, None, split_at("|"), None).ticked()) == ["a", "b"]
 
 
 def test_a_cell_that_cannot_be_split_is_told_with_its_first_line():
@@ -179,7 +179,7 @@ def test_voters_may_be_more_than_those_who_voted():
     assert found.voters == everybody
     assert (found.ballot("v0", "z"), found.ballot("v1", "z"), found.ballot("v9", "z")) == ({"a"}, {"b"}, None)
     blank = Rows(
-        pl.Series(["v1", ""]), pl.Series(["z", "z"]), pl.Series(["a", "a"]), lambda row: f"line {row}", at("|")
+        pl.Series(["v1", ""]), pl.Series(["z", "z"]), pl.Series(["a", "a"]), lambda row: f"line {row}", split_at("|")
     )
     with pytest.raises(BallotError, match="line 1: the voter is blank"):
         blank.ballots(alternatives=None, menu=None, duplicates="error", voters=everybody)

@@ -109,7 +109,7 @@ def check(found):
     """The sums of an engine are those of a task in memory."""
     expected = InMemoryWorkload(CROWD.ballots, BOUNDS)
     for by_menu in (False, True):
-        frame, other = found.frame(by_menu=by_menu), expected.engine.frame(by_menu=by_menu)
+        frame, other = found.fixed_counts(by_menu=by_menu), expected.engine.fixed_counts(by_menu=by_menu)
         np.testing.assert_array_equal(frame.ticks, other.ticks)
         assert frame.groups == other.groups
     hard, other = found.hard_sums(PARAMETERS), expected.engine.hard_sums(PARAMETERS)
@@ -155,8 +155,8 @@ def test_gold_goes_with_its_block(packed):
 
 def test_what_is_known_before_any_sets_is_asked_for_once(packed):
     found = made(packed, Client())
-    assert found.frame(by_menu=True) is found.frame(by_menu=True)
-    assert found.frame(by_menu=False) is found.frame(by_menu=False)
+    assert found.fixed_counts(by_menu=True) is found.fixed_counts(by_menu=True)
+    assert found.fixed_counts(by_menu=False) is found.fixed_counts(by_menu=False)
 
 
 LOST = {
@@ -271,7 +271,7 @@ def test_an_engine_at_a_worker_has_its_threads_and_finds_the_same(packed, at_a_w
     np.testing.assert_allclose(soft.voters, expected.soft_sums(PARAMETERS)[0].voters, rtol=1e-12)
     assert total == pytest.approx(expected.soft_sums(PARAMETERS)[1], rel=1e-12)
     for by_menu in (False, True):
-        assert at_worker.frame(by_menu=by_menu).groups == expected.frame(by_menu=by_menu).groups
+        assert at_worker.fixed_counts(by_menu=by_menu).groups == expected.fixed_counts(by_menu=by_menu).groups
 
 
 class Clock:

@@ -11,8 +11,9 @@ from epivote import Ballots, Parameters, SizeBounds, open_packed, write_packed
 from epivote.data import packing
 from epivote.engines import disk, memory
 from epivote.estimate.workload import InMemoryWorkload, Workload
-from epivote.model.passes import ArrayPass, CompiledPass
-from epivote.model.statistics import Sums
+from epivote.kernels.passes import CompiledPass
+from epivote.model.passes import ArrayPass
+from epivote.model.statistics import PassCounts
 
 FLOOR = 1e-4
 
@@ -269,12 +270,12 @@ def test_a_pass_after_another_finds_what_a_first_one_finds(width, kind):
         return Parameters(*mixed)
 
     task = InMemoryWorkload(one.ballots(), one.size_bounds(), one.gold_sets())
-    passes = [CompiledPass(shard, known) for shard, known in zip(task.shards, task._known, strict=True)]
+    passes = [CompiledPass(shard, known) for shard, known in zip(task.shards, task._gold_rows, strict=True)]
     for share in (0.0, 1e-9, 0.01, 0.02, 0.03, 0.2, 0.5, 0.5, 1.0, 0.0):
         parameters = between(share)
         sets = [dict.fromkeys(chosen_by_hand(one, parameters, z), 1.0) for z in range(len(one.cast))]
         expected = counted_by_hand(one, sets)
-        counted = Sums.none(one.n_voters, one.width)
+        counted = PassCounts.none(one.n_voters, one.width)
         for each in passes:
             each.hard(parameters, counted)
             arrays = ArrayPass(each.shard, None)

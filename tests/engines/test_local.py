@@ -128,8 +128,8 @@ def test_compiled_engines_get_the_threads_and_others_one(tmp_path, monkeypatch):
 
 def test_what_is_known_before_any_sets_is_worked_out_once():
     engine = InMemoryWorkload(CROWD.ballots, BOUNDS).engine
-    assert engine.frame(by_menu=False) is engine.frame(by_menu=False)
-    assert engine.frame(by_menu=True) is not engine.frame(by_menu=False)
+    assert engine.fixed_counts(by_menu=False) is engine.fixed_counts(by_menu=False)
+    assert engine.fixed_counts(by_menu=True) is not engine.fixed_counts(by_menu=False)
 
 
 def test_parameters_are_prepared_for_threads_only(monkeypatch):

@@ -15,7 +15,8 @@ from epivote import (
     jaccard,
     simulate,
 )
-from epivote.model.best_sets import best_sets, decide, expected_jaccard, member_and_size
+from epivote.model.probable_sets import best_sets
+from epivote.model.utilities import decide, expected_jaccard, member_and_size
 
 margin_rows = st.lists(st.floats(-6, 6), min_size=1, max_size=6)
 

@@ -93,7 +93,7 @@ def test_preflib_files_that_are_refused(write, text, message):
 def test_as_many_as_can_be_read_can_be_read(write, monkeypatch):
     from epivote.formats import elections
 
-    monkeypatch.setattr(elections, "MOST", 5)
+    monkeypatch.setattr(elections, "MAX_COUNT", 5)
     assert read_export(write("e.cat", cat("3: 1", "2: 2", alternatives=5))).ballots.n_ballots == 5
     assert "6 is no number of voters" in refused(write("e.cat", cat("3: 1", "3: 2", alternatives=5)))
     assert "6 is no number of alternatives" in refused(write("e.cat", cat("3: 1", alternatives=6)))

@@ -1,9 +1,13 @@
 """What the user says about a file: every option where it matters, a note where it does not, and how formats are told."""
 
+import inspect
 import json
+import re
 import shutil
 import time
+from dataclasses import fields
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import polars as pl
 import pytest
@@ -13,6 +17,7 @@ from epivote import Ballots, EpivoteError, FileError, read_export
 from epivote.cli import app
 from epivote.data.packing import write_packed
 from epivote.formats import detect
+from epivote.formats.reading import Reading
 
 CASES = Path(__file__).parent.parent / "cases"
 TABLES = ("ballots", "ticks", "indicators", "crowd-kit")
@@ -124,6 +129,21 @@ def test_every_option_of_reading_in_python_and_in_the_command(write, tmp_path, t
     assert written == ballots
 
 
+def test_python_and_the_command_take_the_same_options_declared_once():
+    parameters = inspect.signature(read_export).parameters
+    declared = {field.name: field.default for field in fields(Reading)}
+    assert list(parameters) == ["path", *declared]
+    assert {name: parameters[name].default for name in declared} == declared
+    assert {parameters[name].kind for name in declared} == {inspect.Parameter.KEYWORD_ONLY}
+    shown = " ".join(CliRunner().invoke(app, ["convert", "--help"], terminal_width=200).stdout.split())
+    for name, hint in get_type_hints(Reading, include_extras=True).items():
+        kind, words = get_args(hint)
+        assert parameters[name].annotation == kind
+        assert re.search(rf"--{name.replace('_', '-')} [^ ]+ {re.escape(words)}", shown), name
+    with pytest.raises(TypeError, match="unexpected keyword argument 'voters'"):
+        read_export("in.csv", voters="who")
+
+
 def test_menus_from_a_file_or_a_mapping(write):
     menu = write("menu.csv", "instance,alternatives\nq,b|a|c\np,a\n")
     expected = {"q": ("a", "b", "c"), "p": ("a",)}
@@ -225,7 +245,7 @@ def test_ticked_names_come_in_alphabetical_order_after_those_offered(write):
 )
 def test_formats_are_told_by_name_and_content(write, name, content, kind):
     with detect.open_source(write(name, content)) as source:
-        assert detect.detect(source, detect.as_reading()) == kind
+        assert detect.detect(source, Reading()) == kind
 
 
 @pytest.mark.parametrize("text", ["3", '"x"', "[1]", "[]", "[[]]", "null"])
@@ -246,7 +266,7 @@ def test_json_without_records_is_of_no_known_tool(write, text):
     ],
 )
 def test_names_of_columns_help_to_tell(write, options, kind):
-    reading = detect.as_reading(**options)
+    reading = Reading(**options)
     with detect.open_source(write("a.csv", "who,what,tags\nv,q,a\n")) as source:
         assert detect.detect(source, reading) == kind
     if kind != "forms":
@@ -269,7 +289,7 @@ def test_folders_and_archives(write, tmp_path, monkeypatch):
     ):
         write(f"{kind}{name}/{name}", "")
         with detect.open_source(f"{kind}{name}") as source:
-            assert detect.detect(source, detect.as_reading()) == kind
+            assert detect.detect(source, Reading()) == kind
     write("d/a.txt", "")
     message = "d is a folder of no known export; name a file in it, or say what it is with --format"
     assert refused("d") == message

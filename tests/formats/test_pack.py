@@ -5,6 +5,8 @@ import os
 import signal
 import subprocess
 import sys
+from io import BytesIO
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -128,6 +130,14 @@ def test_zipped_text_and_other_exports(tmp_path):
         pack_files([tmp_path / "b.csv", tmp_path / "b.jsonl"], tmp_path / "both")
     with pytest.raises(FileError, match="is there already"):
         pack_files([tmp_path / "b.csv"], tmp_path / "lines")
+
+
+def test_an_export_from_standard_input_is_read_where_it_was_recognised(tmp_path, monkeypatch):
+    text = b'[{"voter": "ann", "instance": "q", "alternatives": ["a", "b"]}]'
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=BytesIO(text)))
+    packed = pack_files(["-"], tmp_path / "packed", alternatives=iter("cba"))
+    assert by_instance(packed.select()) == {("ann", "q"): {"a", "b"}}
+    assert packed.alternatives == ("c", "b", "a")
 
 
 def test_a_pack_killed_in_the_middle_leaves_no_folder_that_could_be_taken_for_whole(tmp_path):

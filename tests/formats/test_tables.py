@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from epivote import EpivoteError, read_export
+from epivote.formats.text_table import TextTable
 
 HEADER = "voter,instance,alternatives\n"
 
@@ -279,3 +280,20 @@ def test_alternatives_are_inferred_unless_said(write):
     assert not read_export(path, alternatives=["a", "b"]).inferred
     found = read_export(path, menu={"q": ["b", "a"]})
     assert (found.inferred, found.ballots.alternatives) == (False, ("a", "b"))
+
+
+# Once
+
+
+def test_a_file_is_parsed_once_whatever_is_asked_of_it(write, monkeypatch):
+    opened, loaded, header, loads = [], [], TextTable._header, json.loads
+    monkeypatch.setattr(TextTable, "_header", lambda table: opened.append(table) or header(table))
+    assert ballots_of(write("a.csv", HEADER + "v,q,a\n")) == {("v", "q"): {"a"}}
+    assert ballots_of(write("f.csv", "Username,Q1\nv,a\n")) == {("v", "Q1"): {"a"}}
+    assert len(opened) == 2
+    records = [record(f"v{i}", ["a"]) for i in range(10)]
+    monkeypatch.setattr(json, "loads", lambda text: loaded.append(text) or loads(text))
+    assert len(ballots_of(write("a.json", records))) == 10
+    assert len(loaded) == 1
+    assert len(ballots_of(write("a.jsonl", records))) == 10
+    assert len(loaded) == 1 + 1 + 10, "the first line tells the format, then every line is checked"

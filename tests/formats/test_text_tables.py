@@ -42,6 +42,12 @@ def test_the_separator_is_told_from_the_first_lines(write, mark):
     assert read_export(write("b.txt", f"\n\n{text}")).ballots.n_ballots == 2
 
 
+@pytest.mark.parametrize(("kind", "column"), [("mturk", "WorkerId"), ("toloka", "ASSIGNMENT:worker_id")])
+def test_a_column_that_is_not_there_is_said_before_torn_rows(write, kind, column):
+    said = refused(write("b.csv", "voter,instance\nann\nbo,q1,a\n"), format=kind)
+    assert said == f"b.csv: there is no column {column!r}; the columns are 'voter', 'instance'"
+
+
 def test_equally_many_cells_go_before_many_cells(write):
     text = "voter;instance;alternatives, or, what, was, ticked\nann;q1;a, b\nbo;q1;c\n"
     ticks = "alternatives, or, what, was, ticked"

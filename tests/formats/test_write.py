@@ -200,7 +200,7 @@ def test_lists_of_numbers_do_what_lists_do(rows, data):
     chosen = data.draw(st.lists(st.integers(0, len(rows) - 1), max_size=8))
     assert unpacked(built.rows(np.array(chosen, np.int64))) == [rows[r] for r in chosen]
     small = all(x < 50 for row in rows for x in row)
-    different, number = built.different(50 if small else 100)
+    different, number = built.unique(50 if small else 100)
     assert [unpacked(different)[k] for k in number] == rows
     assert len(different.start) - 1 == len({tuple(row) for row in rows})
     untidy = [row + row[::-1] for row in rows]

@@ -7,7 +7,7 @@ import pytest
 
 from epivote import Parameters
 from epivote.model.pseudo import PseudoCounts, shrinkage
-from epivote.model.statistics import Frame, Group, Statistics, Sums
+from epivote.model.statistics import FixedCounts, Group, PassCounts, Statistics
 from epivote.model.voters import voter_step
 
 P = Parameters(np.array([0.9, 0.6, 0.3]), np.array([0.2, 0.1, 0.4]), np.array([0.25, 0.7]))
@@ -168,18 +168,20 @@ def test_statistics_of_two_parts_add_up_field_by_field():
 
 def test_frames_of_any_number_of_parts_add_up_and_sort_their_groups():
     frames = [
-        Frame(np.full(2, k + 1.0), np.full(2, 10.0 * k), np.full(3, k), {Group(3 - k, 3, 3): 1.0, Group(0, 0, 3): 2.0})
+        FixedCounts(
+            np.full(2, k + 1.0), np.full(2, 10.0 * k), np.full(3, k), {Group(3 - k, 3, 3): 1.0, Group(0, 0, 3): 2.0}
+        )
         for k in range(3)
     ]
-    whole = Frame.joined(frames)
+    whole = FixedCounts.joined(frames)
     assert whole.ticks.tolist() == [6.0, 6.0]
     assert whole.seen.tolist() == [30.0, 30.0]
     assert whole.offered.tolist() == [3.0, 3.0, 3.0]
     assert list(whole.groups.items()) == [
         (Group(0, 0, 3), 6.0), (Group(1, 3, 3), 1.0), (Group(2, 3, 3), 1.0), (Group(3, 3, 3), 1.0)
     ]  # fmt: skip
-    counted = Sums(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, 2.0, 0.0]))
-    filled = whole.filled(counted)
+    counted = PassCounts(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, 2.0, 0.0]))
+    filled = whole.with_counts(counted)
     assert filled.hits.tolist() == [1.0, 3.0]
     assert filled.winners_seen.tolist() == [2.0, 4.0]
     assert filled.false_alarms.tolist() == [5.0, 3.0]
@@ -189,12 +191,12 @@ def test_frames_of_any_number_of_parts_add_up_and_sort_their_groups():
 
 
 def test_sums_are_counted_in_the_first():
-    one, two = Sums.none(2, 3), Sums(np.ones((2, 2)), np.full(3, 2.0))
+    one, two = PassCounts.none(2, 3), PassCounts(np.ones((2, 2)), np.full(3, 2.0))
     assert one.together(two) is one
     one.include(two)
     assert one.voters.tolist() == [[2.0, 2.0]] * 2
     assert one.occurrences.tolist() == [4.0] * 3
     assert two.voters.tolist() == [[1.0, 1.0]] * 2
-    fresh = one.like()
+    fresh = PassCounts.none(*one.size)
     assert fresh.voters.tolist() == [[0.0, 0.0]] * 2
     assert fresh.occurrences.tolist() == [0.0] * 3

@@ -1,4 +1,4 @@
-"""The mass of size bounds however it is worked out: plainly, compiled or in logarithms, also far below 1e-300."""
+"""The mass of size bounds however it is worked out: in plain numbers or in logarithms, also far below 1e-300."""
 
 import math
 from fractions import Fraction
@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from epivote.model import sizes
-from epivote.model.sizes import FEW, backward_table, end_states, log_masses, log_size_distribution, log_size_mass
+from epivote.model.size_counter import backward_table, end_states
+from epivote.model.sizes import MAX_PLAIN_STATES, log_masses, log_size_distribution, log_size_mass
 
 
 def exact_sizes(priors):
@@ -34,11 +35,11 @@ def _log_of_integer(number):
 
 
 def masses(priors, lower, upper):
-    """The mass with and without the compiler."""
+    """The mass with plain numbers where they suffice, and with logarithms everywhere."""
     found = []
-    for loaded in (False, True):
+    for most_states in (MAX_PLAIN_STATES, -1):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sizes, "loaded", lambda loaded=loaded: loaded)
+            patch.setattr(sizes, "MAX_PLAIN_STATES", most_states)
             found.append(log_size_mass(np.array(priors), lower, upper))
     return found
 
@@ -64,9 +65,9 @@ def test_every_mass_is_right_to_the_last_digits_however_small(priors, bounds):
     chances = exact_sizes(priors)
     for lower, upper in bounds:
         expected = log_of(sum(chances[lower : upper + 1]))
-        plain, compiled = masses(priors, lower, upper)
+        plain, logs = masses(priors, lower, upper)
         assert plain == pytest.approx(expected, rel=1e-11, abs=1e-13), (lower, upper)
-        assert compiled == pytest.approx(expected, rel=1e-11, abs=1e-13), (lower, upper)
+        assert logs == pytest.approx(expected, rel=1e-11, abs=1e-13), (lower, upper)
 
 
 def test_the_masses_of_a_hundred_sure_alternatives_lie_far_below_what_a_number_can_hold():
@@ -105,7 +106,7 @@ def test_the_counter_keeps_as_few_states_as_the_bounds_can_tell_apart():
 def test_neither_way_of_counting_shows_where_they_meet():
     priors = np.arange(10, 54) / 64
     chances = exact_sizes(priors)
-    for upper in range(FEW - 2, FEW + 3):
+    for upper in range(MAX_PLAIN_STATES - 2, MAX_PLAIN_STATES + 3):
         for bounds in ((0, upper), (upper, 44), (upper, upper)):
             expected = log_of(sum(chances[bounds[0] : bounds[1] + 1]))
             assert masses(priors, *bounds) == pytest.approx([expected] * 2, rel=1e-11, abs=1e-13)

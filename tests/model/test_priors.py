@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 import oracles
 from epivote import InputError, Parameters, log_likelihood
 from epivote.estimate.workload import InMemoryWorkload
-from epivote.model import level, prior_kernels, sizes
+from epivote.model import level, size_counter, sizes
 from epivote.model import priors as prior_steps
-from epivote.model.counters import LogCounter, PlainCounter, counter_of
 from epivote.model.level import in_box, level_is_free
 from epivote.model.menu_priors import menu_objective
 from epivote.model.priors import _coordinate, prior_step, prior_sweep, published_sweep, shared_prior, solved_priors
+from epivote.model.size_counter import LogCounter, PlainCounter, counter_of
 from epivote.model.statistics import Group, Statistics
 from strategies import draw_truths, elections
 
@@ -222,15 +222,13 @@ def test_many_or_extreme_alternatives_are_counted_in_logarithms():
     assert isinstance(counter_of(np.full(5, 400.0), 1, 2, 9.0), LogCounter)
 
 
-def with_and_without_the_compiler(work):
-    """What work returns when sweeps are compiled, and when they are not."""
-    found = []
-    for loaded in (True, False):
-        with pytest.MonkeyPatch.context() as patch:
-            for module in (prior_steps, level, sizes):
-                patch.setattr(module, "loaded", lambda loaded=loaded: loaded)
-            found.append(work())
-    return found
+def in_plain_numbers_and_in_logarithms(work):
+    """What work returns when plain numbers are used wherever they suffice, and when they never are."""
+    with pytest.MonkeyPatch.context() as patch:
+        plain = work()
+        patch.setattr(size_counter, "MAX_LOG_PRODUCT", 0.0)
+        patch.setattr(sizes, "MAX_LOG_PRODUCT", 0.0)
+        return plain, work()
 
 
 @st.composite
@@ -247,26 +245,16 @@ def sweeps(draw):
 
 
 @given(sweeps(), st.booleans(), st.floats(0.01, 1e4), st.floats(0.01, 1e4))
-def test_compiled_sweeps_agree_to_the_last_bit(case, believing, present, absent):
+def test_sweeps_in_plain_numbers_and_in_logarithms_agree(case, believing, present, absent):
     statistics, t = case
     belief = level.Belief(present, absent) if believing else level.NO_BELIEF
-    compiled, plain = with_and_without_the_compiler(lambda: prior_sweep(statistics, t, FLOOR, belief))
-    np.testing.assert_array_equal(compiled, plain)
+    plain, logs = in_plain_numbers_and_in_logarithms(lambda: prior_sweep(statistics, t, FLOOR, belief))
+    np.testing.assert_allclose(plain, logs, rtol=1e-8)
 
 
 @given(sweeps())
-def test_compiled_masses_agree_to_the_last_bit(case):
+def test_masses_in_plain_numbers_and_in_logarithms_agree(case):
     statistics, t = case
     ((lower, upper, *_),) = statistics.groups
-    compiled, plain = with_and_without_the_compiler(lambda: sizes.log_size_mass(t, lower, upper))
-    assert compiled == plain
-
-
-def test_compiled_sweeps_are_taken_where_they_can_be(monkeypatch):
-    called = []
-    swept, level_shift = prior_kernels.swept, prior_kernels.level_shift
-    monkeypatch.setattr(prior_kernels, "swept", lambda *given: called.append("swept") or swept(*given))
-    monkeypatch.setattr(prior_kernels, "level_shift", lambda *given: called.append("shift") or level_shift(*given))
-    one, two = counted([3, 2, 1], 4, 1, 2), counted([3, 2, 1], 4, 1, 2) + counted([3, 2, 1], 4, 0, 2)
-    with_and_without_the_compiler(lambda: [prior_sweep(each, np.full(3, 0.3), FLOOR) for each in (one, two)])
-    assert called == ["swept", "shift"]
+    plain, logs = in_plain_numbers_and_in_logarithms(lambda: sizes.log_size_mass(t, lower, upper))
+    assert plain == pytest.approx(logs, rel=1e-11, abs=1e-12)

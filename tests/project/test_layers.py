@@ -1,5 +1,5 @@
 """Imports only point down:
-cli > web > report > plan | summary > formats | estimate | evaluate | simulate > engines > model > data > errors.
+cli > web > report > plan | summary > formats | estimate | evaluate | simulate > engines > kernels > model > data > errors.
 
 `web` stands on the public names alone, as any other program would: `from epivote import ...` and its own modules.
 """
@@ -17,6 +17,7 @@ LAYERS = {
     "atomic": 0.5,
     "data": 1,
     "model": 2,
+    "kernels": 2.3,
     "engines": 2.5,
     "formats": 3,
     "estimate": 3,
@@ -71,6 +72,7 @@ def test_imports_point_down(path):
 
 def test_the_walk_sees_what_points_up():
     assert upward("data", "from epivote.model.sizes import size_mass") == ["epivote.model.sizes"]
+    assert upward("model", "from epivote.kernels.passes import CompiledPass") == ["epivote.kernels.passes"]
     assert upward("data", "def f():\n    import epivote.cli") == ["epivote.cli"]
     assert upward("estimate", "from epivote.formats.canonical import read_ballots") == ["epivote.formats.canonical"]
     assert upward("cli", "from epivote import Ballots") == ["epivote.Ballots"]

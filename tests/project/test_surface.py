@@ -51,6 +51,12 @@ def test_import_and_a_small_fit_load_nothing_heavy():
     assert (heavy | WEB) & set(modules) == set()
 
 
+def test_files_are_read_without_narwhals(tmp_path):
+    (tmp_path / "b.csv").write_text("voter,instance,alternatives\nv,q,a|b\n")
+    code = f"import sys, json, epivote\nepivote.read_export({str(tmp_path / 'b.csv')!r})\nprint(json.dumps(sorted(sys.modules)))"
+    assert "narwhals" not in modules_after(code)
+
+
 @pytest.mark.parametrize("command", [["--help"], ["collect", "--help"], ["aggregate", "--help"]], ids=" ".join)
 def test_commands_that_serve_nothing_load_no_server(command):
     code = (

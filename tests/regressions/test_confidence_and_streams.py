@@ -22,8 +22,8 @@ from epivote import (
     simulate,
 )
 from epivote.cli import app
-from epivote.model.best_sets import best_sets
 from epivote.model.posterior import log_partition_and_inclusion
+from epivote.model.probable_sets import best_sets
 from epivote.model.pseudo import PseudoCounts
 
 QUIZ = {("ann", "q1"): {"a", "b"}, ("bo", "q1"): set(), ("ann", "q2"): {"c"}}

@@ -19,8 +19,8 @@ from epivote.cli.options import (
     Fitting,
     MenuFile,
     Names,
-    Reading,
     Size,
+    read_file,
     split_names,
     with_options,
 )
@@ -35,6 +35,7 @@ from epivote.evaluate.metrics import score
 from epivote.formats.canonical import read_confidence, read_menu, read_truths
 from epivote.formats.export import Export
 from epivote.formats.predictions import write_predictions
+from epivote.formats.reading import Reading
 from epivote.formats.source import STANDARD_INPUT
 from epivote.formats.write import truth_table, write_estimate
 from epivote.plan import plan as make_plan
@@ -228,7 +229,7 @@ def _estimate(ballots: Path, reading: Reading, fitting: Fitting) -> Fitted:
 
 def _read(ballots: Path, reading: Reading, clock: Clock) -> Export:
     with clock.measure("read"), working(f"Reading {ballots}"):
-        export = reading.read(ballots)
+        export = read_file(ballots, reading)
     clock.seconds["read"] -= export.encode_seconds
     clock.seconds["encode"] = export.encode_seconds
     return export

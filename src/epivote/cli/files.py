@@ -12,13 +12,14 @@ import typer
 
 from epivote.cli import show_files as show
 from epivote.cli.console import one_sentence_per_error, working
-from epivote.cli.options import AsJson, BallotFile, Reading, Size, with_options
+from epivote.cli.options import AsJson, BallotFile, Size, read_file, with_options
 from epivote.data.ballots import Ballots
 from epivote.data.names import listing
 from epivote.data.parameters import RateLike
 from epivote.errors import InputError
 from epivote.evaluate.inspection import inspect_ballots
 from epivote.formats.export import Export
+from epivote.formats.reading import Reading
 from epivote.formats.source import STANDARD_INPUT
 from epivote.formats.write import Output, output_of, write_ballots, write_menu, write_rates, write_truths
 from epivote.simulate import FEW_FALSE_ALARMS, GOOD_HITS, Beta, reference_crowd
@@ -35,7 +36,7 @@ def inspect(ballots: BallotFile, reading: Reading, as_json: AsJson = False) -> N
     """
     with one_sentence_per_error():
         with working(f"Reading {ballots}"):
-            export = reading.read(ballots)
+            export = read_file(ballots, reading)
             found = inspect_ballots(export.ballots)
         show.inspection(export, found, ballots, as_json=as_json)
 
@@ -58,7 +59,7 @@ def convert(
     """
     with one_sentence_per_error():
         with working(f"Reading {source}"):
-            export = reading.read(source)
+            export = read_file(source, reading)
         if gold_out is not None and export.gold is None:
             raise InputError(f"{source} holds no gold sets; leave out --gold-out")
         files: list[Path] = []

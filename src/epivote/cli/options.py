@@ -6,13 +6,14 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import typer
 
 from epivote.errors import InputError
-from epivote.formats.detect import Format, read_export
+from epivote.formats.detect import read_export
 from epivote.formats.export import Export
+from epivote.formats.reading import Reading
 
 Method = Literal["auto", "em", "amle", "majority", "modal", "approval"]
 
@@ -22,67 +23,10 @@ BallotFile = Annotated[
 ]
 Size = Annotated[str, typer.Option(help="How many alternatives are right: 2, 1..2, or 1.. for no upper bound.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
-Names = Annotated[str | None, typer.Option(help="All alternatives, joined by |, if not all appear in the file.")]
-MenuFile = Annotated[
-    Path | None, typer.Option("--menu", help="CSV instance,alternatives: what was offered where, if that differs.")
-]
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How a file of ballots is to be understood."""
-
-    file_format: Annotated[
-        Format | None,
-        typer.Option("--format", help="What the file is, if it was taken for something else."),
-    ] = None
-    question: Annotated[str | None, typer.Option(help="The question to read, where a file holds several.")] = None
-    voter: Annotated[str | None, typer.Option(help="The column of voters, if not called voter.")] = None
-    instances: Annotated[
-        str | None,
-        typer.Option(
-            help="The column of instances; for forms, a pattern for the question columns, such as 'Q*'.",
-        ),
-    ] = None
-    ticks: Annotated[
-        str | None,
-        typer.Option(help="The column of ticks; for 0/1 columns, a pattern such as 'label_*'."),
-    ] = None
-    separator: Annotated[
-        str | None, typer.Option(help="What separates ticks in a cell: usually |, in forms a semicolon or comma.")
-    ] = None
-    none: Annotated[str | None, typer.Option(help="The option that means none of these, if there is one.")] = None
-    gold_row: Annotated[
-        str | None,
-        typer.Option(help="Forms: the respondent whose row holds the right answers."),
-    ] = None
-    blank: Annotated[
-        Literal["missing", "empty"] | None,
-        typer.Option(help="What a cell without ticks is: no ballot, or one with nothing ticked."),
-    ] = None
-    alternatives: Annotated[
-        str | None,
-        typer.Option(help="All alternatives, joined by |, if not all appear in the file."),
-    ] = None
-    menu: Annotated[
-        Path | None,
-        typer.Option(help="CSV instance,alternatives: what was offered where, if that differs."),
-    ] = None
-    duplicates: Annotated[
-        Literal["error", "first", "last"],
-        typer.Option(help="Which of two ballots of a voter on an instance counts."),
-    ] = "error"
-
-    def read(self, path: Path) -> Export:
-        """The file, understood so."""
-        return read_export(path, **self.options())
-
-    def options(self) -> dict[str, Any]:
-        """What `read_export` takes."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        values["format"] = values.pop("file_format")
-        values["alternatives"] = split_names(self.alternatives)
-        return values
+READING = {name: get_args(hint) for name, hint in get_type_hints(Reading, include_extras=True).items()}
+"""Type and words of every reading option."""
+Names = Annotated[str | None, typer.Option(help=READING["alternatives"][1])]
+MenuFile = Annotated[Path | None, typer.Option("--menu", help=READING["menu"][1])]
 
 
 @dataclass(frozen=True)
@@ -127,12 +71,30 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _parameters(bundle: type[Reading] | type[Fitting]) -> list[inspect.Parameter]:
-    hints = get_type_hints(bundle, include_extras=True)
-    usual = inspect.signature(bundle).parameters
+    hints = get_type_hints(bundle, include_extras=True) if bundle is Fitting else _reading_options()
     return [
-        usual[name].replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
-        for name in (field.name for field in fields(bundle))
+        parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
+        for name, parameter in inspect.signature(bundle).parameters.items()
     ]
+
+
+def _reading_options() -> dict[str, Any]:
+    """Reading options as they are typed: names joined by `|`, and a file of menus, where Python takes more."""
+    options: dict[str, Any] = {
+        name: Annotated[kind, typer.Option(help=words)] for name, (kind, words) in READING.items()
+    }
+    return {**options, "alternatives": Names, "menu": MenuFile}
+
+
+def read_file(path: Path, reading: Reading) -> Export:
+    """The file, understood so."""
+    return read_export(path, **python_options(reading))
+
+
+def python_options(reading: Reading) -> dict[str, Any]:
+    """What `read_export` takes: alternatives, one text on the command line, as a list."""
+    assert reading.alternatives is None or isinstance(reading.alternatives, str)
+    return {**vars(reading), "alternatives": split_names(reading.alternatives)}
 
 
 def split_names(alternatives: str | None) -> list[str] | None:

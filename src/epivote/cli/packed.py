@@ -13,11 +13,12 @@ import typer
 from epivote.cli import show_packed
 from epivote.cli.console import INTERRUPTED, one_sentence_per_error, print_json, working
 from epivote.cli.fitting import Clock, fit
-from epivote.cli.options import AsJson, Fitting, Reading, with_options
+from epivote.cli.options import AsJson, Fitting, python_options, with_options
 from epivote.engines.where import open_packed
 from epivote.errors import ClusterError, InputError
 from epivote.formats.export import Export
 from epivote.formats.pack import pack_files
+from epivote.formats.reading import Reading
 from epivote.formats.write import write_estimate
 
 PATIENCE = 30  # seconds to wait for a scheduler to answer; a round number
@@ -36,7 +37,7 @@ def pack(
     """
     with one_sentence_per_error():
         with working("Packing") as status:
-            packed = pack_files(files, output, told=status.say, **reading.options())
+            packed = pack_files(files, output, told=status.say, **python_options(reading))
         if as_json:
             sizes = ("n_voters", "n_instances", "n_alternatives", "n_ballots", "n_approvals")
             print_json({"folder": str(output), "blocks": len(packed.blocks), **{n: getattr(packed, n) for n in sizes}})

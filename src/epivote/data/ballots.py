@@ -132,18 +132,18 @@ class Ballots(AnyBallots):
         instance wins. Column names default to voter/instance/alternatives and the words of neighbours
         (worker/task/label, annotator/item/class).
         """
-        from epivote.data.frames import Table, eager_frame, from_table
-        from epivote.data.rows import at
+        from epivote.data.frames import BallotTable, eager_frame, from_table
+        from epivote.data.rows import split_at
 
         return from_table(
-            Table(eager_frame(frame)),
+            BallotTable(eager_frame(frame)),
             layout=layout,
             voter=voter,
             instance=instance,
             approvals=approvals,
             alternatives=alternatives,
             menu=menu,
-            split=at(separator),
+            split=split_at(separator),
             blank=blank,
             duplicates=duplicates,
         )

@@ -6,28 +6,26 @@ Every layout is first turned into `Rows`: who, where, and the cell with the tick
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 
 from epivote.data.ballots import Ballots, Duplicates, MenuLike
-from epivote.data.names import Place, as_names, listing, suggestion
+from epivote.data.columns import INSTANCE_COLUMNS, LIST_COLUMNS, TICK_COLUMNS, VOTER_COLUMNS, find_column
+from epivote.data.names import Place, as_names, listing
 from epivote.data.rows import Rows, Split
 from epivote.errors import BallotError, ColumnError
 
-Layout = Literal["lists", "ticks", "indicators", "wide_instances", "wide_voters"]
-Blank = Literal["empty", "missing"]
+if TYPE_CHECKING:
+    import narwhals as nw
 
-VOTER_COLUMNS = ("voter", "worker", "annotator")
-INSTANCE_COLUMNS = ("instance", "task", "item")
-LIST_COLUMNS = ("alternatives", "labels", "label", "classes", "class")
-TICK_COLUMNS = ("alternative", "label", "class")
+Layout = Literal["lists", "ticks", "indicators", "wide_instances", "wide_voters"]
+Blank = Literal["missing", "empty"]
 
 
 def from_table(
-    table: Table,
+    table: BallotTable,
     *,
     layout: Layout,
     voter: str | None,
@@ -47,7 +45,7 @@ def from_table(
 
 
 def rows_of(
-    table: Table,
+    table: BallotTable,
     layout: Layout,
     voter: str | None,
     instance: str | None,
@@ -59,7 +57,7 @@ def rows_of(
     if layout not in get_args(Layout):
         raise BallotError(f"layout={layout!r} is not one of {listing(get_args(Layout))}")
     if blank is not None and blank not in get_args(Blank):
-        raise BallotError(f"blank={blank!r} is not one of {listing(get_args(Blank))}")
+        raise BallotError(f"blank={blank!r} is not one of {listing(sorted(get_args(Blank)))}")
     if layout == "lists":
         rows = _one_column(table, voter, instance, _one(approvals), LIST_COLUMNS, split)
     elif layout == "ticks":
@@ -75,6 +73,8 @@ def rows_of(
 
 def eager_frame(frame: Any) -> nw.DataFrame[Any]:
     """Any dataframe as narwhals sees it."""
+    import narwhals as nw  # only here: files are read without it
+
     try:
         return nw.from_native(frame, eager_only=True)
     except (TypeError, nw.exceptions.NarwhalsError) as error:
@@ -87,10 +87,13 @@ def eager_frame(frame: Any) -> nw.DataFrame[Any]:
         ) from error
 
 
-class Table:
-    """The columns of any dataframe as Polars columns; a column may have any name, which is taken as text."""
+class BallotTable:
+    """The columns of any dataframe as Polars columns; a column may have any name, which is taken as text.
 
-    def __init__(self, frame: nw.DataFrame[Any], place: Place = lambda row: f"row {row + 1}") -> None:
+    What comes from a file is Polars already; a user's dataframe comes as `eager_frame` returns it.
+    """
+
+    def __init__(self, frame: pl.DataFrame | nw.DataFrame[Any], place: Place = lambda row: f"row {row + 1}") -> None:
         self.frame = frame
         self.place = place
         self.names = {str(name): name for name in frame.columns}
@@ -98,35 +101,18 @@ class Table:
 
     def find(self, given: str | None, usual: Sequence[str], what: str) -> str:
         """The column called `given`, or the first of the usual names that is there."""
-        for name in [str(given)] if given is not None else usual:
-            if name in self.columns:
-                return name
-        wanted = str(given) if given is not None else usual[0]
-        others = f" (nor {', '.join(usual[1:])})" if given is None else ""
-        raise ColumnError(
-            f"there is no column {wanted!r}{others}{suggestion(wanted, self.columns)}; the columns are "
-            f"{listing(self.columns)}; name the {what} column"
-        )
+        name = None if given is None else str(given)
+        return find_column(self.columns, name, usual, remedy=f"; name the {what} column")
 
     def raw(self, name: str) -> pl.Series:
         """One column with its values as they are, blanks as null."""
         column = self.frame.get_column(self.names[name])
-        native = column.to_native()
-        if isinstance(native, pl.Series):
-            if isinstance(native.dtype, pl.Array):
-                native = native.arr.to_list()
-            inner = native.dtype.inner if isinstance(native.dtype, pl.List) else native.dtype
-            if isinstance(inner, (pl.Struct, pl.Object, pl.List, pl.Array, pl.Binary, pl.Duration)):
-                raise ColumnError(f"column {name!r} holds {native.dtype} cells; make them text, numbers or lists")
-            if isinstance(inner, (pl.Categorical, pl.Enum)):
-                native = native.cast(pl.List(pl.String) if isinstance(native.dtype, pl.List) else pl.String)
-            return native.fill_nan(None) if native.dtype.is_float() else native
-        blank = column.is_null().to_list()
-        values = [None if is_blank else _plain(value) for value, is_blank in zip(column.to_list(), blank, strict=True)]
-        kinds = {isinstance(value, list) for value in values if value is not None}
-        if len(kinds) > 1:
-            raise ColumnError(f"column {name!r} mixes lists with single values; make every cell a list")
-        return pl.Series(name, values, strict=False)
+        if not isinstance(column, pl.Series):
+            native = column.to_native()
+            if not isinstance(native, pl.Series):
+                return _other_column(name, column)
+            column = native
+        return _polars_column(column)
 
     def text(self, name: str) -> pl.Series:
         """One column as text; whole numbers stay whole even where blanks made them floats."""
@@ -143,8 +129,34 @@ class Table:
         return _as_text(column)
 
 
+def _polars_column(column: pl.Series) -> pl.Series:
+    if isinstance(column.dtype, pl.Array):
+        column = column.arr.to_list()
+    inner = column.dtype.inner if isinstance(column.dtype, pl.List) else column.dtype
+    if isinstance(inner, (pl.Struct, pl.Object, pl.List, pl.Array, pl.Binary, pl.Duration)):
+        raise ColumnError(f"column {column.name!r} holds {column.dtype} cells; make them text, numbers or lists")
+    if isinstance(inner, (pl.Categorical, pl.Enum)):
+        column = column.cast(pl.List(pl.String) if isinstance(column.dtype, pl.List) else pl.String)
+    return column.fill_nan(None) if column.dtype.is_float() else column
+
+
+def _other_column(name: str, column: nw.Series[Any]) -> pl.Series:
+    """A column of pandas, Arrow and others, value by value."""
+    blank = column.is_null().to_list()
+    values = [None if is_blank else _plain(value) for value, is_blank in zip(column.to_list(), blank, strict=True)]
+    kinds = {isinstance(value, list) for value in values if value is not None}
+    if len(kinds) > 1:
+        raise ColumnError(f"column {name!r} mixes lists with single values; make every cell a list")
+    return pl.Series(name, values, strict=False)
+
+
 def _one_column(
-    table: Table, voter: str | None, instance: str | None, approvals: str | None, usual: Sequence[str], split: Split
+    table: BallotTable,
+    voter: str | None,
+    instance: str | None,
+    approvals: str | None,
+    usual: Sequence[str],
+    split: Split,
 ) -> Rows:
     return Rows(
         table.text(table.find(voter, VOTER_COLUMNS, "voter")),
@@ -160,7 +172,9 @@ def _single(cells: pl.Series) -> pl.Series:
     return cells.to_frame("cell").select(pl.concat_list("cell"))["cell"]
 
 
-def _indicators(table: Table, voter: str | None, instance: str | None, approvals: str | Iterable[str] | None) -> Rows:
+def _indicators(
+    table: BallotTable, voter: str | None, instance: str | None, approvals: str | Iterable[str] | None
+) -> Rows:
     voter = table.find(voter, VOTER_COLUMNS, "voter")
     instance = table.find(instance, INSTANCE_COLUMNS, "instance")
     columns = _several(table, approvals, without=(voter, instance))
@@ -180,14 +194,14 @@ def _indicators(table: Table, voter: str | None, instance: str | None, approvals
 
 
 def _indicator_columns(
-    table: Table, voter: str | None, instance: str | None, approvals: str | Iterable[str] | None
+    table: BallotTable, voter: str | None, instance: str | None, approvals: str | Iterable[str] | None
 ) -> list[str]:
     keys = (table.find(voter, VOTER_COLUMNS, "voter"), table.find(instance, INSTANCE_COLUMNS, "instance"))
     return _several(table, approvals, without=keys)
 
 
 def _wide(
-    table: Table,
+    table: BallotTable,
     layout: Layout,
     voter: str | None,
     instance: str | None,
@@ -220,7 +234,7 @@ def _one(approvals: str | Iterable[str] | None) -> str | None:
     raise ColumnError("this layout has one column of approvals; name it with approvals='...'")
 
 
-def _several(table: Table, approvals: str | Iterable[str] | None, without: tuple[str, ...]) -> list[str]:
+def _several(table: BallotTable, approvals: str | Iterable[str] | None, without: tuple[str, ...]) -> list[str]:
     if approvals is None:
         columns = [name for name in table.columns if name not in without]
     else:
@@ -232,7 +246,7 @@ def _several(table: Table, approvals: str | Iterable[str] | None, without: tuple
     return list(as_names(columns, "column"))
 
 
-def _marks(table: Table, name: str) -> pl.Series:
+def _marks(table: BallotTable, name: str) -> pl.Series:
     column = table.raw(name)
     if isinstance(column.dtype, pl.List):
         raise ColumnError(f"column {name!r} holds lists; it must hold 0 or 1")

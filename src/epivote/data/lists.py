@@ -53,7 +53,7 @@ class Lists(NamedTuple):
         """These lists."""
         return self
 
-    def different(self, limit: int) -> tuple[Lists, IntArray]:
+    def unique(self, limit: int) -> tuple[Lists, IntArray]:
         """The different lists, and which of them each list is.
 
         For values below 63 ascending lists are told apart by one number each, else by their bytes.

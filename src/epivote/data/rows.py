@@ -22,7 +22,7 @@ Split = Callable[[pl.Series], pl.Series]
 """Turns different text cells into lists of names; cells it cannot split become null."""
 
 
-def at(separator: str) -> Split:
+def split_at(separator: str) -> Split:
     """Cells split at a separator."""
     return lambda cells: cells.str.split(separator)
 

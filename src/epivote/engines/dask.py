@@ -17,8 +17,8 @@ from epivote.engines.disk import BlockSource
 from epivote.engines.gold import GoldSets
 from epivote.engines.local import LocalEngine
 from epivote.errors import ClusterError
-from epivote.model.compiling import worth_compiling
-from epivote.model.statistics import Frame, Sums
+from epivote.kernels.compiling import worth_compiling
+from epivote.model.statistics import FixedCounts, PassCounts
 
 T = TypeVar("T")
 INLINE_SECONDS = 0.1  # a worker does a shorter pass in its own loop, without a thread (measured: 9 % of a fit)
@@ -47,23 +47,23 @@ class DaskEngine:
             size = ballots.n_voters, ballots.n_alternatives
             self._parts = [_Part(client, (sources, *size), address) for address, sources in dealt.items()]
         self._client = client
-        self._frames: dict[bool, Frame] = {}
+        self._fixed: dict[bool, FixedCounts] = {}
 
-    def frame(self, *, by_menu: bool) -> Frame:
+    def fixed_counts(self, *, by_menu: bool) -> FixedCounts:
         """See `Engine`."""
-        if by_menu not in self._frames:
-            self._frames[by_menu] = Frame.joined(self._each("frame", by_menu=by_menu))
-        return self._frames[by_menu]
+        if by_menu not in self._fixed:
+            self._fixed[by_menu] = FixedCounts.joined(self._each("fixed_counts", by_menu=by_menu))
+        return self._fixed[by_menu]
 
-    def hard_sums(self, parameters: Parameters) -> Sums:
+    def hard_sums(self, parameters: Parameters) -> PassCounts:
         """See `Engine`."""
-        found: list[Sums] = self._each("hard_sums", parameters)
-        return reduce(Sums.together, found)
+        found: list[PassCounts] = self._each("hard_sums", parameters)
+        return reduce(PassCounts.together, found)
 
-    def soft_sums(self, parameters: Parameters) -> tuple[Sums, float]:
+    def soft_sums(self, parameters: Parameters) -> tuple[PassCounts, float]:
         """See `Engine`."""
         found = self._each("soft_sums", parameters)
-        return reduce(Sums.together, (counted for counted, _ in found)), sum(total for _, total in found)
+        return reduce(PassCounts.together, (counted for counted, _ in found)), sum(total for _, total in found)
 
     def _each(self, method: str, *given: Any, **named: Any) -> list[Any]:
         async def all_parts() -> list[Any]:
@@ -127,15 +127,15 @@ class _Engine:
         self.local = LocalEngine(sources, n_voters, n_alternatives, threads=threads, groups=threads)
         self._is_short = False
 
-    def frame(self, *, by_menu: bool) -> Frame:
+    def fixed_counts(self, *, by_menu: bool) -> FixedCounts:
         """See `Engine`."""
-        return self.local.frame(by_menu=by_menu)
+        return self.local.fixed_counts(by_menu=by_menu)
 
-    async def hard_sums(self, parameters: Parameters) -> Sums:
+    async def hard_sums(self, parameters: Parameters) -> PassCounts:
         """See `Engine`."""
         return await self._worked(self.local.hard_sums, parameters)
 
-    async def soft_sums(self, parameters: Parameters) -> tuple[Sums, float]:
+    async def soft_sums(self, parameters: Parameters) -> tuple[PassCounts, float]:
         """See `Engine`."""
         return await self._worked(self.local.soft_sums, parameters)
 

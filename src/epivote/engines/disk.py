@@ -8,10 +8,10 @@ from epivote.data.any_ballots import AnyBallots
 from epivote.data.blocks import Block
 from epivote.data.bounds import SizeBounds
 from epivote.data.shards import CELLS_PER_SHARD, make_shards
-from epivote.engines.gold import GoldSets, known_rows
+from epivote.engines.gold import GoldSets, gold_rows
 from epivote.engines.local import LocalEngine, threads
 from epivote.engines.memory import make_pass
-from epivote.model.compiling import worth_compiling
+from epivote.kernels.compiling import worth_compiling
 from epivote.model.passes import Pass
 
 BYTES_PER_BALLOT = 12  # a voter's number (4) and a mask (8)
@@ -47,7 +47,7 @@ class BlockSource:
         if self._passes is not None:
             return self._passes
         shards = make_shards(self.block.columns(), *self.bounds.resolve(self.block), _cells(compiled=self.compiled))
-        known = known_rows(self.gold, self.block.in_memory(), shards) if self.gold else [None] * len(shards)
+        known = gold_rows(self.gold, self.block.in_memory(), shards) if self.gold else [None] * len(shards)
         passes = [make_pass(shard, given, compiled=self.compiled) for shard, given in zip(shards, known, strict=True)]
         if self.kept:
             self._passes = passes

@@ -11,7 +11,7 @@ from epivote.data.names import listing
 from epivote.data.shards import Shard
 from epivote.engines.cells import tables_of
 from epivote.errors import BoundsError, InputError
-from epivote.model.passes import Known
+from epivote.model.passes import GoldRows
 
 Gold = Mapping[str, Iterable[str]]
 """The true sets of some instances, as they are given; some may have no ballots."""
@@ -34,12 +34,12 @@ def gold_by_block(ballots: AnyBallots, gold: Gold | None) -> list[GoldSets]:
     return found
 
 
-def known_rows(gold: GoldSets, ballots: AnyBallots, shards: Sequence[Shard]) -> list[Known | None]:
+def gold_rows(gold: GoldSets, ballots: AnyBallots, shards: Sequence[Shard]) -> list[GoldRows | None]:
     """For every shard the rows whose sets are given; refuses a set outside the size bounds."""
     if not gold:
         return [None] * len(shards)
     is_gold = np.array([name in gold for name in ballots.instances])
-    known: list[Known | None] = []
+    known: list[GoldRows | None] = []
     for shard, sets in zip(shards, tables_of(gold, ballots, shards), strict=True):
         rows = np.flatnonzero(is_gold[shard.instances])
         sizes = sets[rows].sum(axis=1)
@@ -50,5 +50,5 @@ def known_rows(gold: GoldSets, ballots: AnyBallots, shards: Sequence[Shard]) -> 
                 f"the gold set of instance {name!r} has {len(gold[name])} alternatives, outside the size "
                 f"bounds {shard.lower}..{shard.upper}; correct it or widen the bounds"
             )
-        known.append(Known(rows, sets[rows]) if len(rows) else None)
+        known.append(GoldRows(rows, sets[rows]) if len(rows) else None)
     return known

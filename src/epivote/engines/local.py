@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from epivote.data.parameters import Parameters
 from epivote.model.passes import Pass
-from epivote.model.statistics import Frame, Sums, frame_of
+from epivote.model.statistics import FixedCounts, PassCounts, fixed_counts
 
 T = TypeVar("T")
 Source = Callable[[], Sequence[Pass]]
@@ -31,48 +31,50 @@ class LocalEngine:
         self.sources = sources
         self.size = n_voters, n_alternatives
         self.threads, self.groups = threads, groups
-        self._frames: dict[bool, Frame] = {}
+        self._fixed: dict[bool, FixedCounts] = {}
         self._previous: Parameters | None = None
 
-    def frame(self, *, by_menu: bool) -> Frame:
+    def fixed_counts(self, *, by_menu: bool) -> FixedCounts:
         """What is known before any sets; worked out once, which also reads every source once."""
-        if by_menu not in self._frames:
-            self._frames[by_menu] = Frame.joined(self._each(lambda group: self._frame_of(group, by_menu)))
-        return self._frames[by_menu]
+        if by_menu not in self._fixed:
+            self._fixed[by_menu] = FixedCounts.joined(self._each(lambda group: self._fixed_counts(group, by_menu)))
+        return self._fixed[by_menu]
 
-    def hard_sums(self, parameters: Parameters) -> Sums:
+    def hard_sums(self, parameters: Parameters) -> PassCounts:
         """What the most likely sets say."""
         if self.threads > 1:
             parameters.prepare(self._previous)
             self._previous = parameters
 
-        def work(group: Sequence[Source]) -> Sums:
-            counted = Sums.none(*self.size)
+        def work(group: Sequence[Source]) -> PassCounts:
+            counts = PassCounts.none(*self.size)
             for source in group:
                 for one in source():
-                    one.hard(parameters, counted)
-            return counted
+                    one.hard(parameters, counts)
+            return counts
 
-        return reduce(Sums.together, self._each(work))
+        return reduce(PassCounts.together, self._each(work))
 
-    def soft_sums(self, parameters: Parameters) -> tuple[Sums, float]:
+    def soft_sums(self, parameters: Parameters) -> tuple[PassCounts, float]:
         """What the probabilities of all sets say, and the sum of all log-partitions."""
 
-        def work(group: Sequence[Source]) -> tuple[Sums, float]:
-            counted = Sums.none(*self.size)
-            return counted, sum(one.soft(parameters, counted) for source in group for one in source())
+        def work(group: Sequence[Source]) -> tuple[PassCounts, float]:
+            counts = PassCounts.none(*self.size)
+            return counts, sum(one.soft(parameters, counts) for source in group for one in source())
 
         found = self._each(work)
-        return reduce(Sums.together, (counted for counted, _ in found)), sum(total for _, total in found)
+        return reduce(PassCounts.together, (counts for counts, _ in found)), sum(total for _, total in found)
 
-    def _frame_of(self, group: Sequence[Source], by_menu: bool) -> Frame:
-        frames = (frame_of(one.shard, *self.size, by_menu=by_menu) for source in group for one in source())
-        return Frame.joined(frames)
+    def _fixed_counts(self, group: Sequence[Source], by_menu: bool) -> FixedCounts:
+        parts = (fixed_counts(one.shard, *self.size, by_menu=by_menu) for source in group for one in source())
+        return FixedCounts.joined(parts)
 
     def _each(self, work: Callable[[Sequence[Source]], T]) -> list[T]:
         """The work on all groups. A thread begins with those that it had last time: its core may still hold them."""
         groups = [self.sources[number :: self.groups] for number in range(min(self.groups, len(self.sources)))]
         workers = min(self.threads, len(groups))
+        if workers == 1:
+            return [work(group) for group in groups]
         taken: dict[int, int] = {}
         found: dict[int, T] = {}
 

@@ -7,29 +7,30 @@ from functools import cached_property, partial
 
 from epivote.data.shards import Shard
 from epivote.engines.local import LocalEngine, threads
-from epivote.model.compiling import worth_compiling
-from epivote.model.passes import ArrayPass, CompiledPass, Known, Pass
+from epivote.kernels.compiling import worth_compiling
+from epivote.kernels.passes import CompiledPass
+from epivote.model.passes import ArrayPass, GoldRows, Pass
 
 
 def memory_engine(
-    shards: Sequence[Shard], known: Sequence[Known | None], n_voters: int, n_alternatives: int, n_approvals: int
+    shards: Sequence[Shard], gold: Sequence[GoldRows | None], n_voters: int, n_alternatives: int, n_approvals: int
 ) -> LocalEngine:
     """An engine over these shards."""
     compiled = worth_compiling(n_approvals)
-    sources = [_Held(shard, given, compiled=compiled) for shard, given in zip(shards, known, strict=True)]
+    sources = [_Held(shard, given, compiled=compiled) for shard, given in zip(shards, gold, strict=True)]
     return LocalEngine(sources, n_voters, n_alternatives, threads=threads(compiled=compiled))
 
 
-def make_pass(shard: Shard, known: Known | None, *, compiled: bool) -> Pass:
+def make_pass(shard: Shard, gold: GoldRows | None, *, compiled: bool) -> Pass:
     """The pass over one shard."""
-    return CompiledPass(shard, known) if compiled else ArrayPass(shard, known)
+    return CompiledPass(shard, gold) if compiled else ArrayPass(shard, gold)
 
 
 class _Held:
     """The pass over one shard, made when first asked for: by the thread that will work on it."""
 
-    def __init__(self, shard: Shard, known: Known | None, *, compiled: bool) -> None:
-        self._make = partial(make_pass, shard, known, compiled=compiled)
+    def __init__(self, shard: Shard, gold: GoldRows | None, *, compiled: bool) -> None:
+        self._make = partial(make_pass, shard, gold, compiled=compiled)
 
     def __call__(self) -> Sequence[Pass]:
         return self._passes

@@ -28,7 +28,8 @@ from epivote.estimate.model import Model
 from epivote.estimate.reliability import VoterReport, upside_down, voter_reports
 from epivote.estimate.review import SURE, Doubt, check_threshold, review
 from epivote.estimate.workload import InMemoryWorkload
-from epivote.model.best_sets import Utility, best_sets, decide
+from epivote.model.probable_sets import best_sets
+from epivote.model.utilities import Utility, decide
 
 UPSIDE_DOWN = (
     "most ballots come from voters whose ticks speak against what they tick: the crowd seems to be upside down; "

@@ -9,9 +9,9 @@ import numpy as np
 
 from epivote.data.estimate import Estimate
 from epivote.estimate.workload import InMemoryWorkload
-from epivote.model.best_sets import best_sets
 from epivote.model.choose import choose
 from epivote.model.posterior import log_partition_and_inclusion
+from epivote.model.probable_sets import best_sets
 
 RUNNERS_UP = 4  # sets shown beside the best; a round number
 PUSHES_SHOWN = 5  # voters named one by one; the others are summed up

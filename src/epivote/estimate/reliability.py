@@ -173,7 +173,7 @@ def _ballot_kinds(ballots: AnyBallots, truths: Truths) -> tuple[IntArray, BoolAr
         np.concatenate([truths.sizes, ballots.ballot_sizes]),
         np.concatenate([truths.members.astype(ballots.approved.dtype), ballots.approved]),
     )
-    _, number = both.different(ballots.n_alternatives)
+    _, number = both.unique(ballots.n_alternatives)
     right, cast = number[: ballots.n_instances], number[ballots.n_instances :]
     cells = ballots.ballot_instance * (int(number.max()) + 1) + cast
     return np.unique(cells, return_inverse=True)[1].astype(np.int32), cast != right[ballots.ballot_instance]

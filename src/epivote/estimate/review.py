@@ -12,10 +12,10 @@ from epivote.data.parameters import Parameters
 from epivote.data.truths import Truths
 from epivote.errors import InputError
 from epivote.estimate.workload import InMemoryWorkload
+from epivote.kernels.top_sets import top_sets
 from epivote.model.choose import choose
 from epivote.model.posterior import log_partition_and_inclusion, set_probabilities
-from epivote.model.sets import draw_sets
-from epivote.model.top_sets import top_sets
+from epivote.model.probable_sets import draw_sets
 
 SURE = 0.95  # confidence from which a set needs no second look; the usual 95 %
 DRAWS = 200  # simulated truths per instance: the expected confidence is known to about .03

@@ -10,7 +10,7 @@ from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import SizeBounds
 from epivote.data.lists import Lists
 from epivote.data.names import FloatArray, sums
-from epivote.model.compiling import worth_compiling
+from epivote.kernels.compiling import worth_compiling
 
 DENSE_CELLS = 20_000_000  # of voters times cells, 160 MB as floats; larger tables are built sparse
 NUMBERS_PER_BLOCK = 4_000_000  # 32 MB of pairs of voters at a time
@@ -108,7 +108,8 @@ def _by_pairs(ballots: AnyBallots) -> tuple[FloatArray, FloatArray]:
 
 def _met_compiled(ballots: AnyBallots) -> tuple[FloatArray, FloatArray]:
     """Distances and numbers of voters met, as the first and as the second of each pair."""
-    from epivote.model.kernels import distances_met, masks_of
+    from epivote.kernels.masks import masks_of
+    from epivote.kernels.pairs import distances_met
 
     masks = masks_of(ballots.approval_start, ballots.approved)
     most_ticks = int(np.bincount(ballots.ballot_voter).max()) * ballots.n_alternatives

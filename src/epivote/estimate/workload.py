@@ -18,7 +18,7 @@ from epivote.data.shards import make_shards
 from epivote.data.truths import Truths
 from epivote.engines.cells import cell_starts, cells_of, tables_of, truths_of
 from epivote.engines.engine import Engine
-from epivote.engines.gold import Gold, gold_by_block, known_rows
+from epivote.engines.gold import Gold, gold_by_block, gold_rows
 from epivote.engines.local import LocalEngine
 from epivote.engines.memory import memory_engine
 from epivote.engines.where import block_engine
@@ -26,7 +26,7 @@ from epivote.model.choose import tied
 from epivote.model.margins import margins
 from epivote.model.passes import weigh
 from epivote.model.posterior import log_partition_and_inclusion, set_probabilities
-from epivote.model.statistics import Statistics, frame_of, tally
+from epivote.model.statistics import Statistics, fixed_counts, tally
 
 SetTables = Sequence[BoolArray]
 """Membership in the sets: one table of cells per shard."""
@@ -65,12 +65,12 @@ class Workload:
 
     def hard_step(self, parameters: Parameters, *, by_menu: bool = False) -> Statistics:
         """What the most likely set of every instance says about voters and alternatives."""
-        return self.engine.frame(by_menu=by_menu).filled(self.engine.hard_sums(parameters))
+        return self.engine.fixed_counts(by_menu=by_menu).with_counts(self.engine.hard_sums(parameters))
 
     def soft_step(self, parameters: Parameters, *, by_menu: bool = False) -> tuple[Statistics, float]:
         """What the probabilities of all sets say about voters and alternatives, and the sum of all log-partitions."""
         counted, log_partition = self.engine.soft_sums(parameters)
-        return self.engine.frame(by_menu=by_menu).filled(counted), log_partition
+        return self.engine.fixed_counts(by_menu=by_menu).with_counts(counted), log_partition
 
 
 class InMemoryWorkload(Workload):
@@ -83,13 +83,15 @@ class InMemoryWorkload(Workload):
     ) -> None:
         self.shards = make_shards(ballots.columns(), *bounds.resolve(ballots), cells_per_shard)
         super().__init__(ballots, bounds, gold)
-        self._known = known_rows(self.gold, ballots, self.shards)
+        self._gold_rows = gold_rows(self.gold, ballots, self.shards)
 
     @cached_property
     def engine(self) -> LocalEngine:
         """What works through the shards."""
         ballots = self.ballots
-        return memory_engine(self.shards, self._known, ballots.n_voters, ballots.n_alternatives, ballots.n_approvals)
+        return memory_engine(
+            self.shards, self._gold_rows, ballots.n_voters, ballots.n_alternatives, ballots.n_approvals
+        )
 
     def parts(self) -> Iterator[InMemoryWorkload]:
         """Itself, in one part."""
@@ -107,21 +109,21 @@ class InMemoryWorkload(Workload):
 
     def with_gold(self, chosen: list[BoolArray]) -> list[BoolArray]:
         """The same sets, with the gold ones put in their place."""
-        for sets, known in zip(chosen, self._known, strict=True):
+        for sets, known in zip(chosen, self._gold_rows, strict=True):
             if known is not None:
                 sets[known.rows] = known.sets
         return chosen
 
     def expectation(self, parameters: Parameters) -> tuple[list[FloatArray], float]:
         """Probability of every cell to be right, and the sum of all log-partitions (EM's first half)."""
-        found = [weigh(shard, parameters, known) for shard, known in zip(self.shards, self._known, strict=True)]
+        found = [weigh(shard, parameters, known) for shard, known in zip(self.shards, self._gold_rows, strict=True)]
         return [inside for inside, _ in found], sum(log_partition for _, log_partition in found)
 
     def statistics(self, membership: Sequence[BoolArray | FloatArray], *, by_menu: bool = False) -> Statistics:
         """What membership in the sets, certain or probable, says about voters and alternatives."""
         n, m = self.ballots.n_voters, self.ballots.n_alternatives
         parts = (
-            frame_of(shard, n, m, by_menu=by_menu).filled(tally(shard, sets, n, m))
+            fixed_counts(shard, n, m, by_menu=by_menu).with_counts(tally(shard, sets, n, m))
             for shard, sets in zip(self.shards, membership, strict=True)
         )
         return reduce(add, parts)
@@ -133,7 +135,7 @@ class InMemoryWorkload(Workload):
         cell_start = cell_starts(self.ballots)
         inclusion = np.empty(int(cell_start[-1]))
         probabilities = np.empty(self.ballots.n_instances)
-        for shard, sets, known in zip(self.shards, chosen, self._known, strict=True):
+        for shard, sets, known in zip(self.shards, chosen, self._gold_rows, strict=True):
             log_odds = margins(shard, parameters)
             log_partition, inside = log_partition_and_inclusion(log_odds, shard.lower, shard.upper)
             probability = set_probabilities(log_odds, sets, log_partition)

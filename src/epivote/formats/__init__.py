@@ -1,9 +1,11 @@
 """Files in and out.
 
 detect.py       any file, recognised by name and content: `read_export`
-export.py       what readers are told and what they return
+reading.py      the options of reading, declared once
+export.py       what readers return
 source.py       where text comes from: files, compressed files, pipes
 text_table.py   delimited text as columns whose rows know their lines
+file_tables.py  Parquet, JSON and JSONL the same way; `table_of` opens whichever it is, once
 tables.py       tables with a row per ballot or per approval
 canonical.py    the canonical files
 label_studio.py, prodigy.py, doccano.py, argilla.py, mturk.py, toloka.py, forms.py, matrix.py, elections.py

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from epivote.errors import ColumnError
-from epivote.formats.export import Collector, Reading, read_json, records
-from epivote.formats.source import Source
+from epivote.formats.export import Collector, read_json, records
+from epivote.formats.reading import Reading
+from epivote.formats.source import SourceFile
 
 
-def read_argilla(source: Source, reading: Reading) -> Collector:
+def read_argilla(source: SourceFile, reading: Reading) -> Collector:
     """Responses are ballots of their users and a suggestion is one of its agent; only submitted responses count."""
     rows = records(read_json(source), source)
     flat = any(name.endswith(".responses") for row in rows for name in row)
@@ -48,7 +49,7 @@ def _flat(row: dict[str, Any], question: str, found: Collector) -> list[tuple[st
     return answers
 
 
-def _only_question(rows: list[dict[str, Any]], source: Source, *, flat: bool) -> str:
+def _only_question(rows: list[dict[str, Any]], source: SourceFile, *, flat: bool) -> str:
     if flat:
         names = {name.removesuffix(".responses") for row in rows for name in row if name.endswith(".responses")}
     else:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 
 from epivote.data.ballots import Ballots, Duplicates, MenuLike
 from epivote.data.bounds import SizeBounds
-from epivote.data.frames import INSTANCE_COLUMNS, LIST_COLUMNS
+from epivote.data.columns import INSTANCE_COLUMNS, LIST_COLUMNS
 from epivote.data.truths import Truths
 from epivote.errors import BoundsError, InputError
-from epivote.formats.export import Reading
-from epivote.formats.source import open_source
+from epivote.formats.reading import Reading
+from epivote.formats.source import PathLike, open_source
 from epivote.formats.tables import SEPARATOR, read_lists
 from epivote.formats.text_table import TextTable
-
-PathLike = str | Path
 
 
 def read_ballots(
@@ -33,9 +32,15 @@ def read_ballots(
     states what was offered where.
     """
     with open_source(path) as source:
-        menus = read_menu(menu) if isinstance(menu, (str, Path)) else menu
-        names = None if alternatives is None else tuple(alternatives)
-        return read_lists(source, Reading(alternatives=names, menu=menus, duplicates=duplicates)).ballots.in_memory()
+        reading = Reading(alternatives=alternatives, menu=menu, duplicates=duplicates)
+        return read_lists(source, settled(reading)).ballots.in_memory()
+
+
+def settled(reading: Reading) -> Reading:
+    """The options as readers need them: menus read from their file, alternatives as a tuple."""
+    names = None if reading.alternatives is None else tuple(reading.alternatives)
+    menu = read_menu(reading.menu) if isinstance(reading.menu, (str, Path)) else reading.menu
+    return replace(reading, alternatives=names, menu=menu)
 
 
 def read_truths(path: PathLike, *, alternatives: Iterable[str] | None = None) -> Truths:

@@ -3,53 +3,36 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import polars as pl
 
-from epivote.data.ballots import Duplicates, MenuLike
 from epivote.data.build import without_alternative
-from epivote.data.frames import INSTANCE_COLUMNS, LIST_COLUMNS, VOTER_COLUMNS, Blank
-from epivote.data.names import listing, suggestion
+from epivote.data.columns import INSTANCE_COLUMNS, LIST_COLUMNS, VOTER_COLUMNS, column_named
+from epivote.data.names import suggestion
 from epivote.data.packed import PackedBallots, is_packed
 from epivote.data.truths import Truths
 from epivote.errors import BallotError, EpivoteError, FileError
 from epivote.formats.argilla import read_argilla
-from epivote.formats.canonical import read_menu
+from epivote.formats.canonical import settled
 from epivote.formats.doccano import read_doccano
 from epivote.formats.elections import ABC, PREFLIB, read_abcvoting, read_pabulib, read_preflib
-from epivote.formats.export import Collector, Export, Reading, read_json, read_json_lines
+from epivote.formats.export import Collector, Export, read_json, read_json_lines
+from epivote.formats.file_tables import JSON_LINES, table_of
 from epivote.formats.forms import is_form, read_forms
 from epivote.formats.label_studio import read_min, read_tasks
 from epivote.formats.matrix import looks_like_matrix, read_matrix
 from epivote.formats.mturk import read_mturk
 from epivote.formats.prodigy import read_prodigy
-from epivote.formats.source import PARQUET, ZIP, Source, open_source
-from epivote.formats.tables import JSON_LINES, columns_of, read_crowd_kit, read_indicators, read_lists, read_ticks
+from epivote.formats.reading import Format, Reading, takes_options
+from epivote.formats.source import PARQUET, ZIP, PathLike, SourceFile, open_source
+from epivote.formats.tables import TableKind, read_crowd_kit, read_indicators, read_lists, read_ticks
 from epivote.formats.toloka import read_toloka
 
-Format = Literal[
-    "ballots",
-    "ticks",
-    "indicators",
-    "matrix",
-    "forms",
-    "crowd-kit",
-    "label-studio",
-    "label-studio-min",
-    "prodigy",
-    "doccano",
-    "argilla",
-    "mturk",
-    "toloka",
-    "preflib",
-    "abcvoting",
-    "pabulib",
-]
-READERS: dict[Format, Callable[[Source, Reading], Collector | Export]] = {
+READERS: dict[Format, Callable[[SourceFile, Reading], Collector | Export]] = {
     "ballots": read_lists,
     "ticks": read_ticks,
     "indicators": read_indicators,
@@ -67,7 +50,7 @@ READERS: dict[Format, Callable[[Source, Reading], Collector | Export]] = {
     "abcvoting": read_abcvoting,
     "pabulib": read_pabulib,
 }
-TABLES = ("ballots", "ticks", "indicators", "crowd-kit")
+TABLES = get_args(TableKind)
 ANY_USE: dict[str, tuple[str, ...]] = {
     "question": ("label-studio", "label-studio-min", "argilla", "mturk", "toloka"),
     "voter": (*TABLES, "forms"),
@@ -93,78 +76,48 @@ DAMAGED = (
 BY_ENDING: dict[str, Format] = {**dict.fromkeys(PREFLIB, "preflib"), ABC: "abcvoting", ".pb": "pabulib"}
 
 
-def read_export(
-    path: str | Path,
-    *,
-    format: Format | None = None,  # noqa: A002
-    question: str | None = None,
-    voter: str | None = None,
-    instances: str | None = None,
-    ticks: str | None = None,
-    separator: str | None = None,
-    none: str | None = None,
-    gold_row: str | None = None,
-    blank: Blank | None = None,
-    alternatives: Iterable[str] | None = None,
-    menu: MenuLike | str | Path | None = None,
-    duplicates: Duplicates = "error",
-) -> Export:
+@takes_options(Reading)
+def read_export(path: PathLike, **options: Any) -> Export:
     """Ballots from a file of any known format, with its gold sets and remarks on what was doubtful.
 
-    The format is told from name and content unless it is given; `-` is standard input; `.gz` and UTF-16 are understood.
+    The format is told from name and content unless `format` states it; `-` is standard input; `.gz` and UTF-16 are
+    understood.
     `question` names the question where a file has several. `voter`, `instances` and `ticks` name columns that are not
     called as usual; in `forms`, `instances` is a pattern for the question columns, and `gold_row` names the respondent
     whose row holds the right answers. `blank` says what an empty cell is, `separator` what separates ticks in a cell,
-    `none` which option means "none of these", so that whoever ticked only that ticked nothing. A folder of packed
-    ballots is opened as it is.
+    `none` which option means "none of these", so that whoever ticked only that ticked nothing. `alternatives` states
+    them when not all were ever ticked, `menu` (a mapping or a file `instance,alternatives`) what was offered where, and
+    `duplicates` (`"error"`, `"first"` or `"last"`) which of two ballots of a voter on an instance counts. A folder of
+    packed ballots is opened as it is.
     """
-    if format is not None and format not in get_args(Format):
-        raise FileError(f"{format!r} is not a format; it is one of {listing(get_args(Format), 20)}")
+    reading = Reading(**options)
     if is_packed(path):
         return Export(PackedBallots(Path(path)), format="packed")
-    reading = as_reading(
-        question=question,
-        voter=voter,
-        instances=instances,
-        ticks=ticks,
-        separator=separator,
-        none=none,
-        gold_row=gold_row,
-        blank=blank,
-        alternatives=alternatives,
-        menu=menu,
-        duplicates=duplicates,
-    )
+    reading = settled(reading)
     with open_source(path) as source:
-        kind: str = format or "known"
-        try:
-            kind = format or detect(source, reading)
-            found = READERS[kind](source, reading)
-            export = found.export() if isinstance(found, Collector) else found
-        except EpivoteError:
+        return read_source(source, reading)
+
+
+def read_source(source: SourceFile, reading: Reading) -> Export:
+    """`read_export` for a file that is open already, with options from `settled`."""
+    kind: str = reading.format or "known"
+    try:
+        kind = reading.format or detect(source, reading)
+        found = READERS[kind](source, reading)
+        export = found.export() if isinstance(found, Collector) else found
+    except EpivoteError:
+        raise
+    except DAMAGED as error:
+        raise _unknown(source, kind, error) from None
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # of Polars, on damaged files
             raise
-        except DAMAGED as error:
-            raise _unknown(source, kind, error) from None
-        except BaseException as error:
-            if type(error).__name__ != "PanicException":  # of Polars, on damaged files
-                raise
-            raise _unknown(source, kind, error) from None
+        raise _unknown(source, kind, error) from None
     notes = (*export.notes, *_passed_over(reading, kind))
     return _without_none(replace(export, format=kind, notes=notes), reading.none)
 
 
-def as_reading(
-    *, alternatives: Iterable[str] | None = None, menu: MenuLike | str | Path | None = None, **options: Any
-) -> Reading:
-    """How a file is to be understood, from the options of `read_export`."""
-    return Reading(
-        alternatives=None if alternatives is None else tuple(alternatives),
-        menu=read_menu(menu) if isinstance(menu, (str, Path)) else menu,
-        **options,
-    )
-
-
-def _unknown(source: Source, kind: str, error: BaseException) -> FileError:
+def _unknown(source: SourceFile, kind: str, error: BaseException) -> FileError:
     what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
     return FileError(f"{source} is no {kind} file as understood here ({what}); say what it is with --format")
 
@@ -188,7 +141,7 @@ def _without_none(export: Export, none: str | None) -> Export:
     return replace(export, ballots=without_alternative(export.ballots, none), gold=gold)
 
 
-def detect(source: Source, reading: Reading) -> Format:
+def detect(source: SourceFile, reading: Reading) -> Format:
     """The format of a file or folder, from its name and what it holds."""
     if source.path.is_dir():
         return _folder(source)
@@ -210,7 +163,7 @@ def detect(source: Source, reading: Reading) -> Format:
     return _table(source, reading)
 
 
-def _folder(source: Source) -> Format:
+def _folder(source: SourceFile) -> Format:
     try:
         files = [file.name.lower() for file in (*source.path.glob("*"), *source.path.glob("*/*"))]
     except OSError as error:
@@ -222,7 +175,7 @@ def _folder(source: Source) -> Format:
     raise FileError(f"{source} is a folder of no known export; name a file in it, or say what it is with --format")
 
 
-def _json(source: Source, reading: Reading) -> Format:
+def _json(source: SourceFile, reading: Reading) -> Format:
     content = read_json(source)
     first: dict[str, Any] = content[0] if isinstance(content, list) and content and isinstance(content[0], dict) else {}
     if "annotations" in first or "completions" in first:
@@ -238,18 +191,18 @@ def _json(source: Source, reading: Reading) -> Format:
     raise FileError(f"{source}: this JSON is of no known tool; say which with --format ({', '.join(get_args(Format))})")
 
 
-def _json_lines(source: Source, reading: Reading) -> Format:
+def _json_lines(source: SourceFile, reading: Reading) -> Format:
     _, first = next(read_json_lines(source), (0, {}))
     if "_input_hash" in first or "_task_hash" in first or "accept" in first or "answer" in first:
         return "prodigy"
-    if _has(columns_of(source), reading.voter, VOTER_COLUMNS):
+    if _has(table_of(source).columns, reading.voter, VOTER_COLUMNS):
         return _table(source, reading)
     return "doccano" if "label" in first or "labels" in first else "prodigy"
 
 
-def _table(source: Source, reading: Reading) -> Format:
+def _table(source: SourceFile, reading: Reading) -> Format:
     """Which kind of table, from its columns."""
-    columns = columns_of(source)
+    columns = table_of(source).columns
     if {"HITId", "WorkerId"} <= set(columns):
         return "mturk"
     if any(name.startswith("OUTPUT:") for name in columns):
@@ -267,6 +220,6 @@ def _table(source: Source, reading: Reading) -> Format:
     return "ballots"
 
 
-def _has(columns: Iterable[str], given: str | None, usual: Iterable[str]) -> bool:
-    known = {column.strip().casefold() for column in columns}
-    return any(name.casefold() in known for name in ([given] if given is not None else usual))
+def _has(columns: Iterable[str], given: str | None, usual: Sequence[str]) -> bool:
+    """Whether there is such a column; blanks around its name are no part of it."""
+    return column_named([column.strip() for column in columns], given, usual, loosely=True) is not None

@@ -10,14 +10,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from epivote.errors import FileError
-from epivote.formats.export import Collector, Reading, read_json, read_json_lines, records
-from epivote.formats.source import ZIP, Source
+from epivote.formats.export import Collector, read_json, read_json_lines, records
+from epivote.formats.reading import Reading
+from epivote.formats.source import ZIP, SourceFile
 from epivote.formats.text_table import TextTable
 
-KINDS = (".jsonl", ".json", ".csv")
+MEMBER_ENDINGS = (".jsonl", ".json", ".csv")
 
 
-def read_doccano(source: Source, reading: Reading) -> Collector:
+def read_doccano(source: SourceFile, reading: Reading) -> Collector:
     """A member's labels of an example are a ballot, the file's name is the voter.
 
     An example without labels may never have been opened: it counts as no ballot unless `blank` says it is empty.
@@ -40,7 +41,7 @@ def read_doccano(source: Source, reading: Reading) -> Collector:
 
 def _members(found: Collector, folder: Path) -> None:
     inside = [*folder.glob("*"), *folder.glob("*/*")]
-    files = sorted(file for file in inside if file.suffix in KINDS and not file.name.startswith("."))
+    files = sorted(file for file in inside if file.suffix in MEMBER_ENDINGS and not file.name.startswith("."))
     if not files:
         raise FileError(f"{found.source} holds no .jsonl, .json or .csv file; export the project again")
     if [file.stem for file in files] == ["all"]:
@@ -49,12 +50,12 @@ def _members(found: Collector, folder: Path) -> None:
             "turn off sharing of annotations, or export the members one by one"
         )
     for file in files:
-        member = Source(f"{found.source} ({file.name})", file, file.suffix)
+        member = SourceFile(f"{found.source} ({file.name})", file, file.suffix)
         for place, example in _examples(member):
             _example(found, file.stem, example, f"{file.name}, {place}")
 
 
-def _examples(member: Source) -> Iterator[tuple[str, dict[str, Any]]]:
+def _examples(member: SourceFile) -> Iterator[tuple[str, dict[str, Any]]]:
     if member.suffix == ".jsonl":
         return ((f"line {number}", record) for number, record in read_json_lines(member))
     if member.suffix == ".json":

@@ -10,17 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from epivote.errors import FileError
-from epivote.formats.export import Collector, Reading
-from epivote.formats.source import Source, lines_of
+from epivote.formats.export import Collector
+from epivote.formats.reading import Reading
+from epivote.formats.source import SourceFile, lines_of
 
 PREFLIB = (".cat", ".toc", ".toi")
 ABC = ".abc.yaml"
 ABC_KEYS = {"profile", "num_cand", "committeesize", "compute", "voter_weights", "description"}
-MOST = 5_000_000  # voters or alternatives a file may announce, so that a wrong count fills no memory; a round number
+MAX_COUNT = (
+    5_000_000  # voters or alternatives a file may announce, so that a wrong count fills no memory; a round number
+)
 PABULIB_SECTIONS = ("META", "PROJECTS", "VOTES")
 
 
-def files_in(source: Source, endings: Sequence[str]) -> Iterator[Source]:
+def files_in(source: SourceFile, endings: Sequence[str]) -> Iterator[SourceFile]:
     """The file itself, or the files of a folder by name."""
     if not source.path.is_dir():
         yield source
@@ -28,27 +31,27 @@ def files_in(source: Source, endings: Sequence[str]) -> Iterator[Source]:
     for file in sorted(source.path.iterdir()):
         ending = next((each for each in endings if file.name.lower().endswith(each)), None)
         if ending is not None:
-            yield Source(str(Path(source.name) / file.name), file, ending)
+            yield SourceFile(str(Path(source.name) / file.name), file, ending)
         elif file.name.lower().endswith((*PREFLIB, ABC, ".pb")):
             raise FileError(f"{source} holds {file.name} beside {endings[0]} files; keep one kind in a folder")
 
 
-def place_of(found: Collector, file: Source, place: str) -> str:
+def place_of(found: Collector, file: SourceFile, place: str) -> str:
     """A place within a file, with the file's name where there are several."""
     return f"{file.path.name}, {place}" if found.source.path.is_dir() else place
 
 
-def checked_count(file: Source, value: object, what: str) -> int:
+def checked_count(file: SourceFile, value: object, what: str) -> int:
     """A number of voters or alternatives that memory can hold."""
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MOST:
-        raise FileError(f"{file}: {value!r} is no number of {what} that can be read; it must be at most {MOST:,}")
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MAX_COUNT:
+        raise FileError(f"{file}: {value!r} is no number of {what} that can be read; it must be at most {MAX_COUNT:,}")
     return value
 
 
 # PrefLib
 
 
-def read_preflib(source: Source, reading: Reading) -> Collector:
+def read_preflib(source: SourceFile, reading: Reading) -> Collector:
     """The first category of a `.cat` file, the first rank of a `.toc` or `.toi` file, is what was approved.
 
     The files merge equal ballots and name nobody, so voters are numbered by line, and those of two files are different.
@@ -61,7 +64,7 @@ def read_preflib(source: Source, reading: Reading) -> Collector:
     return found
 
 
-def _preflib(found: Collector, file: Source, prefix: str) -> None:
+def _preflib(found: Collector, file: SourceFile, prefix: str) -> None:
     header: dict[str, str] = {}
     ballots = []
     for number, line in lines_of(file):
@@ -93,7 +96,7 @@ def _preflib(found: Collector, file: Source, prefix: str) -> None:
         found.remark(f"the header of {file} states {stated} voters, its lines hold {voters}")
 
 
-def _preflib_line(file: Source, number: int, line: str) -> tuple[int, list[str]]:
+def _preflib_line(file: SourceFile, number: int, line: str) -> tuple[int, list[str]]:
     """How many cast this ballot, and the members of its first category."""
     matched = re.fullmatch(r"(\d+)\s*:\s*(?:\{([^{}]*)\}|(\d+))\s*(?:,.*)?", line)
     if matched is None:
@@ -106,7 +109,7 @@ def _preflib_line(file: Source, number: int, line: str) -> tuple[int, list[str]]
 # abcvoting
 
 
-def read_abcvoting(source: Source, reading: Reading) -> Collector:
+def read_abcvoting(source: SourceFile, reading: Reading) -> Collector:
     """One list of candidates per voter; the position in the list is the voter, the same one in every file.
 
     Names of candidates and voters are taken from the comments that `convert` writes, if they are there.
@@ -117,7 +120,7 @@ def read_abcvoting(source: Source, reading: Reading) -> Collector:
     return found
 
 
-def _abcvoting(found: Collector, file: Source) -> None:
+def _abcvoting(found: Collector, file: SourceFile) -> None:
     import yaml
 
     try:
@@ -153,7 +156,7 @@ def _is_candidate(value: Any, count: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < count
 
 
-def _abc_names(file: Source) -> tuple[dict[int, str], dict[int, str], str]:
+def _abc_names(file: SourceFile) -> tuple[dict[int, str], dict[int, str], str]:
     """Names of candidates, of voters and of the instance from the comments that `convert` writes."""
     names: dict[str, dict[int, str]] = {"candidate": {}, "voter": {}, "instance": {}}
     pattern = r'^# (candidate|voter|instance)(?: (\d+))?: (".*")\r?$'
@@ -168,7 +171,7 @@ def _abc_names(file: Source) -> tuple[dict[int, str], dict[int, str], str]:
 # Pabulib
 
 
-def read_pabulib(source: Source, reading: Reading) -> Collector:
+def read_pabulib(source: SourceFile, reading: Reading) -> Collector:
     """A participatory budget with approval votes: projects are alternatives, the file is one instance."""
     found = Collector(source, reading)
     for file in files_in(source, (".pb",)):
@@ -176,7 +179,7 @@ def read_pabulib(source: Source, reading: Reading) -> Collector:
     return found
 
 
-def _pabulib(found: Collector, file: Source) -> None:
+def _pabulib(found: Collector, file: SourceFile) -> None:
     tables = _sections(file)
     meta = {row["key"]: row.get("value", "") for _, row in tables["META"] if "key" in row}
     kind = meta.get("vote_type", "approval")
@@ -198,14 +201,14 @@ def _pabulib(found: Collector, file: Source) -> None:
         )
 
 
-def _cells(file: Source, number: int, line: str) -> list[str]:
+def _cells(file: SourceFile, number: int, line: str) -> list[str]:
     try:
         return [cell.strip() for cell in next(csv.reader([line.rstrip("\r\n")], delimiter=";"), [])]
     except csv.Error as error:
         raise FileError(f"{file}, line {number}: {error}; check the quotes there") from None
 
 
-def _sections(file: Source) -> dict[str, list[tuple[int, dict[str, str]]]]:
+def _sections(file: SourceFile) -> dict[str, list[tuple[int, dict[str, str]]]]:
     """Every section as rows with their lines; cells are separated by semicolons and stripped."""
     tables: dict[str, list[tuple[int, dict[str, str]]]] = {name: [] for name in PABULIB_SECTIONS}
     section, header = "", list[str]()

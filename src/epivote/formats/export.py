@@ -1,37 +1,23 @@
-"""What readers are told and what they hand over, whatever the tool."""
+"""What readers hand over, whatever the tool."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from epivote.data.any_ballots import AnyBallots
-from epivote.data.ballots import Ballots, Duplicates, MenuLike
-from epivote.data.frames import Blank
+from epivote.data.ballots import Ballots
 from epivote.data.names import listing, suggestion
 from epivote.data.truths import Truths
 from epivote.errors import BallotError, FileError
-from epivote.formats.source import Source, lines_of
+from epivote.formats.reading import Reading
+from epivote.formats.source import SourceFile, lines_of
 
-
-@dataclass(frozen=True)
-class Reading:
-    """How a file is to be understood, as far as the user said; see `read_export`."""
-
-    question: str | None = None
-    voter: str | None = None
-    instances: str | None = None
-    ticks: str | None = None
-    separator: str | None = None
-    none: str | None = None
-    gold_row: str | None = None
-    blank: Blank | None = None
-    alternatives: tuple[str, ...] | None = None
-    menu: MenuLike | None = None
-    duplicates: Duplicates = "error"
+TicksOfRow = Callable[[int], tuple[str, ...]]
+"""The alternatives that a row of a table approves."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +40,7 @@ class Export:
 class Collector:
     """Ballots, gold sets, menus and remarks, gathered record by record."""
 
-    source: Source
+    source: SourceFile
     reading: Reading
     ballots: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
     places: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -119,7 +105,7 @@ class Collector:
             raise BallotError(f"{self.source} holds no ballots; check that it is the file you meant")
         begin = time.perf_counter()
         given = self.reading
-        menu = given.menu if given.menu is not None else self.menu or None
+        menu = given.menus if given.menus is not None else self.menu or None
         alternatives, inferred = given.alternatives, False
         if alternatives is None and given.menu is None:
             offered = [*self.alternatives, *(name for names in self.menu.values() for name in names)]
@@ -131,7 +117,7 @@ class Collector:
         notes = tuple(what if count == 1 else f"{what} ({count:,} times)" for what, count in self.remarks.items())
         return Export(ballots, gold, notes, inferred=inferred, encode_seconds=time.perf_counter() - begin)
 
-    def _check_known(self, alternatives: tuple[str, ...] | None) -> None:
+    def _check_known(self, alternatives: Iterable[str] | None) -> None:
         everywhere = set(alternatives or ())
         menus = {} if self.reading.menu is not None else {name: set(names) for name, names in self.menu.items()}
         for key, ticks in self.ballots.items():
@@ -156,8 +142,12 @@ def _a(what: str) -> str:
     return f"an {what}" if what[0] in "aeiou" else f"a {what}"
 
 
-def read_json(source: Source) -> Any:
-    """A whole JSON file."""
+def read_json(source: SourceFile) -> Any:
+    """A whole JSON file, parsed once."""
+    return source.once(_parsed_json)
+
+
+def _parsed_json(source: SourceFile) -> Any:
     text = source.text()
     try:
         return json.loads(text)
@@ -167,7 +157,7 @@ def read_json(source: Source) -> Any:
         raise FileError(f"{source} is not JSON: lists within lists without end") from None
 
 
-def read_json_lines(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_json_lines(source: SourceFile) -> Iterator[tuple[int, dict[str, Any]]]:
     """Line number and object of every line of a JSONL file."""
     for number, line in lines_of(source):
         if line.strip():
@@ -184,7 +174,7 @@ def read_json_lines(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
             yield number, found
 
 
-def records(content: Any, source: Source) -> list[dict[str, Any]]:
+def records(content: Any, source: SourceFile) -> list[dict[str, Any]]:
     """A JSON list of objects, checked."""
     if not isinstance(content, list) or not all(isinstance(each, dict) for each in content):
         raise FileError(f"{source} is not a list of records; export it again as JSON")

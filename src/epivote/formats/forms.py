@@ -6,21 +6,22 @@ import re
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
-from epivote.data.frames import INSTANCE_COLUMNS, VOTER_COLUMNS
+from epivote.data.columns import INSTANCE_COLUMNS, VOTER_COLUMNS, column_named
 from epivote.data.names import listing, suggestion
 from epivote.errors import BallotError, ColumnError
-from epivote.formats.export import Collector, Reading
-from epivote.formats.source import Source
+from epivote.formats.export import Collector
+from epivote.formats.reading import Reading
+from epivote.formats.source import SourceFile
 from epivote.formats.text_table import TextTable
 
 FORM_COLUMNS = ("timestamp", "horodateur", "zeitstempel", "marca temporal", "email address", "username")
 NOT_QUESTIONS = (*FORM_COLUMNS, "score", "email", "name")
-BLANK = {
+BLANK_REMARKS = {
     "missing": "a blank cell was taken as no ballot; --blank empty counts it as one with nothing ticked",
     "empty": "a blank cell was taken as an empty ballot; --blank missing counts it as no ballot",
 }
 RESPONDENT_COLUMNS = ("Username", "Email Address", "Email", "Name", *VOTER_COLUMNS)
-SEPARATORS = (";", ",")
+TICK_SEPARATORS = (";", ",")
 
 
 def matches(name: str, pattern: str) -> bool:
@@ -38,14 +39,14 @@ def is_form(columns: Sequence[str], reading: Reading) -> bool:
     return matched or reading.voter is not None or any(name.lower() in FORM_COLUMNS for name in columns)
 
 
-def read_forms(source: Source, reading: Reading) -> Collector:
+def read_forms(source: SourceFile, reading: Reading) -> Collector:
     """Every cell of a question is a ballot; a blank one is none unless `blank` says it is empty.
 
     `instances` is a pattern such as `Image*` for the question columns; `gold_row` names the respondent whose row holds
     the right answers. Cells are split at `;` or at commas, whichever gives ticks that come back, unless `separator`
     says it; given `alternatives` are recognised whole, so that they may contain either.
     """
-    table = TextTable(source)
+    table = source.once(TextTable)
     name = _respondent(table, reading.voter)
     questions = _questions(table, name, reading.instances)
     gold_row, blank = reading.gold_row, reading.blank or "missing"
@@ -59,7 +60,9 @@ def read_forms(source: Source, reading: Reading) -> Collector:
             place = f"line {table.lines[row]}, column {question!r}"
             is_gold = gold_row is not None and respondent == gold_row
             if not cell:
-                found.remark(BLANK[blank] if not is_gold else "a blank cell of the gold row was taken as not known")
+                found.remark(
+                    BLANK_REMARKS[blank] if not is_gold else "a blank cell of the gold row was taken as not known"
+                )
                 if blank == "missing" or is_gold:
                     continue
             ticks = _split(cell, separator, reading.alternatives, f"{source}, {place}")
@@ -83,14 +86,14 @@ def _separator(cells: Iterable[str]) -> str:
         parts = [part.strip() for cell in filled for part in cell.split(mark)]
         return len(set(parts)) / len(parts)
 
-    held = [mark for mark in SEPARATORS if any(mark in cell for cell in filled)]
+    held = [mark for mark in TICK_SEPARATORS if any(mark in cell for cell in filled)]
     return min(held, key=different) if held else ","
 
 
 def _respondent(table: TextTable, voter: str | None) -> str:
-    for name in (voter,) if voter is not None else RESPONDENT_COLUMNS:
-        if name in table.columns:
-            return str(name)
+    name = column_named(table.columns, voter, RESPONDENT_COLUMNS)
+    if name is not None:
+        return name
     raise ColumnError(
         f"{table.source}: which column names the respondent? Name it with --voter (a time stamp will do if nobody gave "
         f"a name); there are {listing(table.columns)}"
@@ -107,7 +110,7 @@ def _questions(table: TextTable, respondent: str, pattern: str | None) -> list[s
     return found
 
 
-def _split(cell: str, separator: str, alternatives: Sequence[str] | None, place: str) -> tuple[str, ...]:
+def _split(cell: str, separator: str, alternatives: Iterable[str] | None, place: str) -> tuple[str, ...]:
     if alternatives is None:
         return tuple(part.strip() for part in cell.split(separator) if part.strip())
     ends = rf"\s*(?:[,;{re.escape(separator)}]\s*|$)"

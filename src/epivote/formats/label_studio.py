@@ -9,13 +9,14 @@ from collections import Counter
 from typing import Any
 
 from epivote.errors import ColumnError, FileError
-from epivote.formats.export import Collector, Reading, read_json, records
-from epivote.formats.source import Source
+from epivote.formats.export import Collector, read_json, records
+from epivote.formats.reading import Reading
+from epivote.formats.source import SourceFile
 
 MIN_FIELDS = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"}
 
 
-def read_tasks(source: Source, reading: Reading) -> Collector:
+def read_tasks(source: SourceFile, reading: Reading) -> Collector:
     """The full JSON export: one record per task, with all its annotations and predictions."""
     tasks = records(read_json(source), source)
     question = reading.question or only_question(tasks, source)
@@ -87,7 +88,7 @@ def _choices(annotation: dict[str, Any], question: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def only_question(tasks: list[dict[str, Any]], source: Source) -> str:
+def only_question(tasks: list[dict[str, Any]], source: SourceFile) -> str:
     """The only `choices` question that was answered."""
     asked = Counter(
         region.get("from_name")
@@ -104,7 +105,7 @@ def only_question(tasks: list[dict[str, Any]], source: Source) -> str:
     return str(next(iter(asked)))
 
 
-def read_min(source: Source, reading: Reading) -> Collector:
+def read_min(source: SourceFile, reading: Reading) -> Collector:
     """JSON-MIN: one record per annotation; several choices are an object, one a bare text, none is left out."""
     rows = records(read_json(source), source)
     question = reading.question or _only_answer(rows, source)
@@ -121,7 +122,7 @@ def read_min(source: Source, reading: Reading) -> Collector:
     return found
 
 
-def _only_answer(rows: list[dict[str, Any]], source: Source) -> str:
+def _only_answer(rows: list[dict[str, Any]], source: SourceFile) -> str:
     """The field that holds choices: an object with a list of them in some record."""
     names = {
         name

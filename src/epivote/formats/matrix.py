@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 
-from epivote.data.frames import INSTANCE_COLUMNS, VOTER_COLUMNS
+from epivote.data.columns import INSTANCE_COLUMNS, VOTER_COLUMNS
 from epivote.errors import FileError
-from epivote.formats.export import Collector, Reading
-from epivote.formats.source import Source, lines_of
+from epivote.formats.export import Collector
+from epivote.formats.reading import Reading
+from epivote.formats.source import SourceFile, lines_of
 
 MARKS = {"0", "1"}
 MISSING = {"?", "-", "na", "nan", "."}
 ABOVE_VOTERS = (*VOTER_COLUMNS, "name", "respondent", "")
 
 
-def read_matrix(source: Source, reading: Reading) -> Collector:
+def read_matrix(source: SourceFile, reading: Reading) -> Collector:
     """`1` is a tick and `0` none; a line of `?`, `-` or `nan` is no ballot.
 
     The first line may name the alternatives and the first cell of a line its voter; `# name` before a block names the
@@ -49,7 +50,7 @@ def read_matrix(source: Source, reading: Reading) -> Collector:
     return found
 
 
-def looks_like_matrix(source: Source, instances: str | None) -> bool:
+def looks_like_matrix(source: SourceFile, instances: str | None) -> bool:
     """Whether the first two lines that are no titles hold 0 and 1, after names at most.
 
     A header with a column of instances, which may be called `instances`, is that of a table whatever its cells hold.

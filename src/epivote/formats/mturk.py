@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 from epivote.data.names import listing
 from epivote.errors import ColumnError, FileError
-from epivote.formats.export import Collector, Reading
-from epivote.formats.source import Source
+from epivote.formats.export import Collector, TicksOfRow
+from epivote.formats.reading import Reading
+from epivote.formats.source import SourceFile
 from epivote.formats.text_table import TextTable
 
-Ticks = Callable[[int], tuple[str, ...]]
 
-
-def read_mturk(source: Source, reading: Reading) -> Collector:
+def read_mturk(source: SourceFile, reading: Reading) -> Collector:
     """Every assignment that was not rejected is a ballot of its worker on its HIT, or on what column `instances` names.
 
     Answers are read as `a|b` in `Answer.question`, as a list in `Answer.question.labels`, as true/false in one column
     `Answer.option.on` per box, or as the crowd form's JSON in `Answer.taskAnswers`.
     """
-    table = TextTable(source)
+    table = source.once(TextTable)
     workers, items = table.column(("WorkerId",)).to_list(), table.column((reading.instances or "HITId",)).to_list()
     status = (
         table.column(("AssignmentStatus",)).to_list() if "AssignmentStatus" in table.columns else [None] * len(items)
@@ -36,7 +34,7 @@ def read_mturk(source: Source, reading: Reading) -> Collector:
     return found
 
 
-def _reader(table: TextTable, found: Collector) -> Ticks:
+def _reader(table: TextTable, found: Collector) -> TicksOfRow:
     question = found.reading.question
     answers = [name for name in table.columns if name.startswith("Answer.")]
     if "Answer.taskAnswers" in answers:
@@ -56,7 +54,7 @@ def _reader(table: TextTable, found: Collector) -> Ticks:
     return lambda row: tuple(part for part in (cells[row] or "").split(separator) if part)
 
 
-def _boxes(table: TextTable, boxes: list[str], found: Collector) -> Ticks:
+def _boxes(table: TextTable, boxes: list[str], found: Collector) -> TicksOfRow:
     """One column per box, `Answer.option.on` or `Answer.question.option.on`."""
     question = found.reading.question
     asked = {name.split(".")[1] for name in boxes}
@@ -70,7 +68,7 @@ def _boxes(table: TextTable, boxes: list[str], found: Collector) -> Ticks:
     return lambda row: tuple(option for option, cells in columns.items() if (cells[row] or "").lower() == "true")
 
 
-def _crowd_form(table: TextTable, found: Collector) -> Ticks:
+def _crowd_form(table: TextTable, found: Collector) -> TicksOfRow:
     """The crowd form's JSON: one object per row, the question's field an object of options."""
     cells = table.column(("Answer.taskAnswers",)).to_list()
     forms = [_form(table, row, cell or "[{}]") for row, cell in enumerate(cells)]

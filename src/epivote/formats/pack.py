@@ -7,30 +7,31 @@ checked and packed by the code that reads small files. Only names of voters and 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast, get_args
 
-import narwhals as nw
 import polars as pl
 
 from epivote.data.build import universe, without_alternative
-from epivote.data.frames import Blank, Table
+from epivote.data.frames import BallotTable, Blank
 from epivote.data.names import IntArray, Place
 from epivote.data.packed import PackedBallots
 from epivote.data.packing import packing, write_packed
-from epivote.data.rows import Rows, Split, at
+from epivote.data.rows import Rows, Split, split_at
 from epivote.errors import BallotError, FileError
-from epivote.formats.detect import Format, as_reading, detect, read_export
-from epivote.formats.export import Reading
-from epivote.formats.source import Source, open_source
-from epivote.formats.tables import JSON_LINES, SEPARATOR, Shape, TableKind, open_batches, shape_of
+from epivote.formats.canonical import settled
+from epivote.formats.detect import detect, read_source
+from epivote.formats.file_tables import JSON_LINES, flat_table_of
+from epivote.formats.reading import Format, Reading
+from epivote.formats.source import SourceFile, open_source
+from epivote.formats.tables import SEPARATOR, Shape, TableKind, shape_of
 
 BYTES_PER_PART = 1 << 25  # 32 MB of text, which becomes one part that is sorted in memory
 ROWS_PER_BATCH = 1 << 19  # read at a time; a round number
-Told = Callable[[str], None]
+ProgressText = Callable[[str], None]
 
 
 def pack_files(
@@ -38,7 +39,7 @@ def pack_files(
     folder: str | Path,
     *,
     format: Format | None = None,  # noqa: A002
-    told: Told = lambda _: None,
+    told: ProgressText = lambda _: None,
     **options: Any,
 ) -> PackedBallots:
     """Pack the ballots of one or several files into a folder, for `open_packed`.
@@ -48,7 +49,7 @@ def pack_files(
     instances change order. `told` is called with a few words on how far it is; the other options are those of
     `read_export`.
     """
-    target, reading = Path(folder), as_reading(**options)
+    target, reading = Path(folder), settled(Reading(format=format, **options))
     if target.exists():
         raise FileError(f"{target} is there already; remove it or choose another folder")
     with ExitStack() as stack:
@@ -62,34 +63,36 @@ def pack_files(
             )
         if other is not None:
             told(f"Reading {sources[0]}")
-            return write_packed([read_export(paths[0], format=kinds[0], **options).ballots], target)
+            return write_packed([read_source(sources[0], replace(reading, format=kinds[0])).ballots], target)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             spill = stack.enter_context(tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent))
             kind = cast("TableKind", kinds[0])
-            deal = Deal(Path(spill), sources, [shape_of(source, reading, kind) for source in sources], reading)
-            deal.read(told)
-            return deal.pack(target, told)
+            partitioner = Partitioner(
+                Path(spill), sources, [shape_of(source, reading, kind) for source in sources], reading
+            )
+            partitioner.read(told)
+            return partitioner.pack(target, told)
         except OSError as error:
             raise FileError(f"cannot write {target}: {error.strerror or error}; nothing was packed") from error
 
 
-def _is_table(source: Source, kind: str) -> bool:
+def _is_table(source: SourceFile, kind: str) -> bool:
     return kind in get_args(TableKind) and source.suffix not in (".json", *JSON_LINES)
 
 
 @dataclass
-class Deal:
+class Partitioner:
     """Rows of several tables, dealt out by instance into parts in a folder, and the names found in them."""
 
     folder: Path
-    sources: list[Source]
+    sources: list[SourceFile]
     shapes: list[Shape]
     reading: Reading
     voters: dict[str, None] = field(default_factory=dict)
     ticked: set[str] = field(default_factory=set)
     places: list[Place] = field(default_factory=list)
-    split: Split = field(default_factory=lambda: at(SEPARATOR))
+    split: Split = field(default_factory=lambda: split_at(SEPARATOR))
     lists: bool | None = None
 
     @property
@@ -102,14 +105,14 @@ class Deal:
         """How many parts keep each of them small."""
         return max(1, -(-sum(source.path.stat().st_size for source in self.sources) // BYTES_PER_PART))
 
-    def read(self, told: Told) -> None:
+    def read(self, told: ProgressText) -> None:
         """Deal out all rows."""
         seen = batch = 0
         for number, (source, shape) in enumerate(zip(self.sources, self.shapes, strict=True)):
-            for frame, records, place in open_batches(source, shape.columns, ROWS_PER_BATCH):
-                if len(self.places) == number:
-                    self.places.append(place)
-                rows = shape.rows(Table(nw.from_native(frame), _at(place, records)), blank="empty")
+            table = flat_table_of(source)
+            self.places.append(table.place_of)
+            for frame, records in table.batches(shape.columns, ROWS_PER_BATCH):
+                rows = shape.rows(BallotTable(frame, _at(table.place_of, records)), blank="empty")
                 self._check_alike(rows, source)
                 self.split = rows.split
                 voters = rows.voter.filter(~rows.blank) if self.blank == "missing" else rows.voter
@@ -122,7 +125,7 @@ class Deal:
         if not seen:
             raise BallotError(f"{self.sources[0]} holds no ballots; check that it is the file you meant")
 
-    def _check_alike(self, rows: Rows, source: Source) -> None:
+    def _check_alike(self, rows: Rows, source: SourceFile) -> None:
         """Refuse ticks that are lists in one file and text in another."""
         lists = isinstance(rows.ticks.dtype, pl.List)
         if self.lists is None:
@@ -149,17 +152,17 @@ class Deal:
             folder.mkdir(exist_ok=True)
             piece.write_parquet(folder / name, compression="lz4")
 
-    def pack(self, target: Path, told: Told) -> PackedBallots:
+    def pack(self, target: Path, told: ProgressText) -> PackedBallots:
         """Encode, check and pack one part after the other."""
         reading, shape = self.reading, self.shapes[0]
         voters = tuple(name for name in self.voters if name)
-        names = universe(self._stated(), reading.menu, self.ticked)
+        names = universe(self._stated(), reading.menus, self.ticked)
         with packing(target, voters, tuple(name for name in names if name != reading.none)) as packer:
             for number, rows in enumerate(self._parts()):
                 told(f"Packing part {number + 1} of {self.n_parts}")
                 part = rows.ballots(
                     alternatives=names,
-                    menu=reading.menu,
+                    menu=reading.menus,
                     duplicates=reading.duplicates,
                     merge=shape.layout == "ticks",
                     voters=voters,
@@ -167,7 +170,7 @@ class Deal:
                 packer.add(part if reading.none is None else without_alternative(part, reading.none))
         return PackedBallots(target)
 
-    def _stated(self) -> Sequence[str] | None:
+    def _stated(self) -> Iterable[str] | None:
         """The alternatives that the user or the columns of any file state."""
         if self.reading.alternatives is None and self.shapes[0].layout == "indicators":
             return list(dict.fromkeys(name for shape in self.shapes for name in shape.ticks))

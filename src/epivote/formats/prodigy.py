@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from epivote.errors import FileError
-from epivote.formats.export import Collector, Reading, read_json_lines
-from epivote.formats.source import Source
+from epivote.formats.export import Collector, read_json_lines
+from epivote.formats.reading import Reading
+from epivote.formats.source import SourceFile
 
 
-def read_prodigy(source: Source, reading: Reading) -> Collector:
+def read_prodigy(source: SourceFile, reading: Reading) -> Collector:
     """`accept` counts as an answer, with nothing accepted as an empty ballot; `ignore` and `reject` as none."""
     found = Collector(source, reading)
     for number, record in read_json_lines(source):

@@ -13,26 +13,39 @@ import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, TypeVar
 
 from epivote.errors import FileError
 
+PathLike = str | Path
 STANDARD_INPUT = "-"
 GZIP, ZIP, PARQUET = b"\x1f\x8b", b"PK", b"PAR1"
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Source:
-    """`name` for messages; `path` of a plain UTF-8 (or binary) file, or of a folder; `suffix` without `.gz`."""
+class SourceFile:
+    """`name` for messages; `path` of a plain UTF-8 (or binary) file, or of a folder; `suffix` without `.gz`.
+
+    `parsed` holds what `once` was asked for, so that recognising a format and reading it parse the file together once.
+    """
 
     name: str
     path: Path
     suffix: str
+    parsed: dict[Callable[[SourceFile], Any], Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def once(self, parse: Callable[[SourceFile], T]) -> T:
+        """The result of `parse(self)`, computed at the first call and remembered."""
+        if parse not in self.parsed:
+            self.parsed[parse] = parse(self)
+        found: T = self.parsed[parse]
+        return found
 
     @property
     def stem(self) -> str:
@@ -69,7 +82,7 @@ def not_utf8(name: str) -> FileError:
 
 
 @contextmanager
-def open_source(given: str | Path) -> Iterator[Source]:
+def open_source(given: str | Path) -> Iterator[SourceFile]:
     """The source behind a path or `-`; what is not a plain file is copied into one that is gone afterwards."""
     name = "standard input" if str(given) == STANDARD_INPUT else str(given)
     path = Path(given)
@@ -82,7 +95,7 @@ def open_source(given: str | Path) -> Iterator[Source]:
             raise FileError(f"{name} is compressed but damaged; copy it again") from None
         except OSError as error:
             raise FileError(f"cannot read {name}: {error.strerror or error}") from None
-        yield Source(name, plain, _suffix(path, plain))
+        yield SourceFile(name, plain, _suffix(path, plain))
 
 
 def _suffix(path: Path, plain: Path) -> str:
@@ -144,6 +157,6 @@ def _transcode(path: Path, name: str, target: Path) -> Path:
     return target
 
 
-def lines_of(source: Source) -> Iterator[tuple[int, str]]:
+def lines_of(source: SourceFile) -> Iterator[tuple[int, str]]:
     """Number and text of every line."""
     return enumerate(io.StringIO(source.text()), start=1)

@@ -10,11 +10,12 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from epivote.data.names import IntArray, listing, suggestion
+from epivote.data.columns import find_column
+from epivote.data.names import IntArray
 from epivote.errors import ColumnError, FileError
-from epivote.formats.source import PARQUET, Source, not_utf8
+from epivote.formats.source import PARQUET, SourceFile, not_utf8
 
-SEPARATORS = (",", "\t", ";")
+COLUMN_SEPARATORS = (",", "\t", ";")
 csv.field_size_limit(2**31 - 1)
 NOTHING, ENDS, ROW = "\0nothing", "\0ends", "\0row"
 
@@ -22,7 +23,7 @@ NOTHING, ENDS, ROW = "\0nothing", "\0ends", "\0row"
 class TextTable:
     """A table in a text file; what separates its cells is told from the header."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceFile) -> None:
         self.source = source
         if source.start(len(PARQUET)) == PARQUET:
             raise FileError(f"{source} is Parquet, which this format cannot be; say what it is with --format")
@@ -40,7 +41,8 @@ class TextTable:
         nothing, ends = pl.all_horizontal(pl.all().is_null()).alias(NOTHING), pl.nth(-1).is_null().alias(ENDS)
         frame = self._collect(self._scan().select(*map(pl.col, names), nothing, ends))
         if frame[ENDS].any():
-            self._check_cells(len(frame))
+            everything = len(names) == len(self.columns)  # then the file need not be parsed again
+            self._check_cells(frame.lazy().drop(NOTHING, ENDS) if everything else self._scan(), len(frame))
         self._rows = np.flatnonzero(~frame[NOTHING].to_numpy())
         return frame.filter(~pl.col(NOTHING)).drop(NOTHING, ENDS)
 
@@ -58,17 +60,12 @@ class TextTable:
         except pl.exceptions.PolarsError as error:
             raise self._damaged(error) from None
         if torn:
-            self._check_cells(n_rows)
+            self._check_cells(self._scan(), n_rows)
 
     def column(self, usual: Sequence[str]) -> pl.Series:
         """The first of the usual names that is there."""
-        for name in usual:
-            if name in self.columns:
-                return self.frame[name]
-        raise ColumnError(
-            f"{self.source}: there is no column {usual[0]!r}{_also(usual)}"
-            f"{suggestion(usual[0], self.columns)}; the columns are {listing(self.columns)}"
-        )
+        name = find_column(self.columns, None, usual, place=f"{self.source}: ")
+        return self.frame[name]  # read only now: a wrong header is reported before wrong rows
 
     @cached_property
     def lines(self) -> list[int]:
@@ -117,14 +114,14 @@ class TextTable:
         first = str(error).splitlines()[0]
         return FileError(f"{self.source} cannot be read as CSV ({first}); check the quotes around its cells")
 
-    def _check_cells(self, n_rows: int) -> None:
+    def _check_cells(self, cells: pl.LazyFrame, n_rows: int) -> None:
         """Refuse a row with too few cells, which would otherwise be read as blank ones.
 
         Separators in the file are those inside cells plus one less than columns per row. Blank lines, which have none,
         and torn rows make them fewer: then the rows are looked at one by one.
         """
         inside = pl.all().str.count_matches(self.separator, literal=True).fill_null(0).cast(pl.Int64).sum()
-        within = int(self._collect(self._scan().select(pl.sum_horizontal(inside)))[0, 0])
+        within = int(self._collect(cells.select(pl.sum_horizontal(inside)))[0, 0])
         mark = self.separator.encode()
         with self.source.path.open("rb") as file:
             written = sum(chunk.count(mark) for chunk in iter(lambda: file.read(1 << 24), b""))
@@ -166,16 +163,12 @@ class TextTable:
             raise FileError(f"{self.source}, line {reader.line_num}: {error}; check the quotes there") from None
 
 
-def _also(usual: Sequence[str]) -> str:
-    return f" (nor {', '.join(usual[1:])})" if len(usual) > 1 else ""
-
-
-def _separator(source: Source) -> str:
+def _separator(source: SourceFile) -> str:
     """Tab in a `.tsv` file, else what cuts the first lines into equally many cells, and most."""
     if source.suffix == ".tsv":
         return "\t"
     text = source.start(1 << 16).decode("utf-8-sig", errors="replace")
-    return max(SEPARATORS, key=lambda mark: _cells(text, mark))
+    return max(COLUMN_SEPARATORS, key=lambda mark: _cells(text, mark))
 
 
 def _cells(text: str, separator: str) -> tuple[bool, int]:

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
 from epivote.data.names import listing
 from epivote.errors import ColumnError, FileError
-from epivote.formats.export import Collector, Reading
-from epivote.formats.source import Source
+from epivote.formats.export import Collector, TicksOfRow
+from epivote.formats.reading import Reading
+from epivote.formats.source import SourceFile
 from epivote.formats.text_table import TextTable
 
 ANSWERED = ("SUBMITTED", "APPROVED", "ACCEPTED")
 BOOLEANS = ("true", "false")
-Ticks = Callable[[int], tuple[str, ...]]
 
 
-def read_toloka(source: Source, reading: Reading) -> Collector:
+def read_toloka(source: SourceFile, reading: Reading) -> Collector:
     """An answered task is a ballot; a golden answer is gold; other assignments count as none.
 
     The item is the task, or what column `instances` names. Ticks are a JSON list or joined by commas (or `separator`)
     in one `OUTPUT:` column, or true/false in one `OUTPUT:` column per option.
     """
-    table = TextTable(source)
+    table = source.once(TextTable)
     found = Collector(source, reading)
     workers = table.column(("ASSIGNMENT:worker_id",)).to_list()
     items = table.column((reading.instances or "ASSIGNMENT:task_id",)).to_list()
@@ -65,7 +64,7 @@ def _boolean(table: TextTable, name: str) -> bool:
     return len(cells) > 0 and bool(cells.is_in(BOOLEANS).all())
 
 
-def _reader(table: TextTable, fields: list[str], reading: Reading) -> Ticks:
+def _reader(table: TextTable, fields: list[str], reading: Reading) -> TicksOfRow:
     if all(_boolean(table, name) for name in fields):
         boxes = {name.split(":", 1)[1]: table.column((name,)).to_list() for name in fields}
         return lambda row: tuple(option for option, cells in boxes.items() if (cells[row] or "").lower() == "true")
@@ -73,7 +72,7 @@ def _reader(table: TextTable, fields: list[str], reading: Reading) -> Ticks:
     return lambda row: _ticks(cells[row] or "", reading, table, row)
 
 
-def _golden(table: TextTable, fields: list[str], reading: Reading) -> Ticks:
+def _golden(table: TextTable, fields: list[str], reading: Reading) -> TicksOfRow:
     golden = [name.replace("OUTPUT:", "GOLDEN:", 1) for name in fields]
     if any(name not in table.columns for name in golden):
         return lambda _: ()

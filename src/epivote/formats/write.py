@@ -20,11 +20,12 @@ from epivote.data.parameters import Parameters
 from epivote.data.truths import Truths
 from epivote.errors import FileError, InputError
 from epivote.formats.elections import ABC
-from epivote.formats.tables import JSON_LINES, SEPARATOR
+from epivote.formats.file_tables import JSON_LINES
+from epivote.formats.source import PathLike
+from epivote.formats.tables import SEPARATOR
 from epivote.formats.write_elections import election_files
 
 Output = Literal["ballots", "crowd-kit", "abcvoting", "preflib"]
-PathLike = str | Path
 ROWS_PER_BLOCK = 1 << 20  # cells written at a time; a round number
 
 
@@ -184,8 +185,8 @@ def _names(column: str, names: tuple[str, ...], numbers: IntArray) -> pl.Series:
 
 def _cells(column: str, lists: Lists, names: tuple[str, ...], cell: Callable[[list[str]], object]) -> pl.Series:
     """What `cell` makes of every list of names; equal lists are made once."""
-    different, number = lists.different(len(names))
-    start, values = different.start.tolist(), different.values.tolist()
+    unique, number = lists.unique(len(names))
+    start, values = unique.start.tolist(), unique.values.tolist()
     made = [cell([names[j] for j in values[a:b]]) for a, b in pairwise(start)]
     kind = pl.List(pl.String) if cell is list else pl.String
     return pl.Series(column, made, kind).gather(number.astype(np.uint32))

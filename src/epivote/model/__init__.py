@@ -1,17 +1,23 @@
-"""Formulas: arrays in, arrays out, nothing iterated to convergence.
+"""The formulas of the paper: arrays in, arrays out, nothing iterated to convergence, nothing compiled.
 
-In reading order:
+In reading order, as the paper has them:
 
-    margins.py      log-odds of each alternative (Definitions 1 and 2)
-    choose.py       the most likely set (Theorem 1)
-    statistics.py   what sets say about voters and alternatives, as sums that add up
-    voters.py       the most likely rates (Proposition 3); pseudo.py adds believed counts
-    sizes.py        how large a random set is, and the probability of the size bounds
-    priors.py       the most likely priors (Proposition 2, corrected); counters.py, level.py and solve.py help,
-                    menu_priors.py is for menus that differ
-    likelihood.py   the objectives
-    posterior.py    exact probabilities of sets and alternatives
-    best_sets.py, top_sets.py, sets.py    the most probable sets, sets of highest utility, sets drawn at random
-    passes.py       one pass over a shard: all of the above in one go
-    kernels.py, soft_kernels.py, prior_kernels.py    the same as compiled loops; compiling.py says when they pay
+    margins.py        log-odds of each alternative (Definitions 1 and 2)
+    choose.py         the most likely set (Theorem 1), and when others are as likely
+    statistics.py     what sets say about voters and alternatives, as sums that add up
+    voters.py         the most likely rates (Proposition 3); pseudo.py adds believed counts
+    sizes.py          how large a random set is: beta, and alpha with and without an alternative
+    size_counter.py   the recursion over set sizes behind it, and behind everything below
+    priors.py         the most likely priors (Proposition 2, corrected); level.py moves them all together,
+                      menu_priors.py is for menus that differ, solve.py finds where a function meets a target
+    likelihood.py     the objectives
+
+and what goes beyond the paper:
+
+    posterior.py      exact probabilities of sets and alternatives
+    probable_sets.py  the most probable sets of an instance, and sets drawn at random
+    utilities.py      the set of highest expected utility
+    passes.py         one pass over a shard: margins, then `choose` or probabilities, then sums
+
+`epivote.kernels` has faster versions of some of these, and says when they pay.
 """

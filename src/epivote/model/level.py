@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from itertools import pairwise
 from math import lgamma
 from typing import NamedTuple
 
@@ -10,9 +9,8 @@ import numpy as np
 
 from epivote.data.names import BoolArray, FloatArray
 from epivote.data.parameters import from_log_odds
-from epivote.model.compiling import loaded
-from epivote.model.counters import plain
-from epivote.model.sizes import FEW, backward, end_states, forward, start_state
+from epivote.model.size_counter import backward, end_states, forward, is_plain, plain_forward, start_state
+from epivote.model.sizes import MAX_PLAIN_STATES
 from epivote.model.solve import solve_rising
 from epivote.model.statistics import Group, Statistics
 
@@ -54,7 +52,7 @@ class SizeWeights:
 
     def mean_and_variance(self, shift: float) -> tuple[float, float]:
         """Of the size, after the shift."""
-        if len(self.sizes) <= FEW:
+        if len(self.sizes) <= MAX_PLAIN_STATES:
             return self._of_few(shift)
         exponents = self.log_weights + shift * self.sizes
         shares = np.exp(exponents - exponents.max())
@@ -86,33 +84,21 @@ def shift_level(
         return theta
     low, high = float(-limit - theta[inside].min()), float(limit - theta[inside].max())
     total = float(occurrences[inside].sum()) + belief.present * int(inside.sum())
-    (group, count), *others = groups.items()
-    if not others and loaded() and _few_sizes(theta, inside, group):
-        from epivote.model.prior_kernels import level_shift
-
-        believed = sum(belief)
-        shift = level_shift(theta, total, count, group.lower, group.upper, low, high, believed)
-    else:
-        sizes = [(count, _size_weights(theta, inside, group)) for group, count in groups.items()]
-        shift = best_shift(sizes, total, low, high, believed=sum(belief), theta=theta[inside])
+    sizes = [(count, _size_weights(theta, inside, group)) for group, count in groups.items()]
+    shift = best_shift(sizes, total, low, high, believed=sum(belief), theta=theta[inside])
     return np.where(inside, np.clip(theta + shift, -limit, limit), theta)
-
-
-def _few_sizes(theta: FloatArray, inside: BoolArray, group: Group) -> bool:
-    """Whether all are inside and plain numbers are fit to count sizes."""
-    return bool(inside.all()) and group.upper < FEW and plain(theta)
 
 
 def _size_weights(theta: FloatArray, inside: BoolArray, group: Group) -> SizeWeights:
     """Weights of the number of members among `inside`, whatever the others do within the bounds."""
-    if _few_sizes(theta, inside, group):
+    if group.upper < MAX_PLAIN_STATES and inside.all() and is_plain(theta):
         return SizeWeights(*_sums_of_products([math.exp(each) for each in theta.tolist()], group))
     worth = end_states(group.lower, group.upper, group.upper + 1)
     for other in theta[~inside]:
-        worth = backward(worth, other, 0.0)
+        worth = backward(worth, other)
     counter = start_state(len(worth))
     for one in theta[inside]:
-        counter = forward(counter, one, 0.0)
+        counter = forward(counter, one)
     return SizeWeights(np.arange(len(worth) - 1, dtype=float), (counter + worth)[:-1])
 
 
@@ -120,7 +106,7 @@ def _sums_of_products(odds: list[float], group: Group) -> tuple[FloatArray, Floa
     """Every allowed size, and the logarithm of the sum over all sets of that size of the product of their odds."""
     sums = [1.0] + [0.0] * group.upper
     for each in odds:
-        sums[1:] = [here + each * below for below, here in pairwise(sums)]
+        plain_forward(sums, each, absorbing=False)
     allowed = range(group.lower, group.upper + 1)
     weights = [math.log(sums[size]) if sums[size] > 0 else -math.inf for size in allowed]
     return np.array(allowed, float), np.array(weights)

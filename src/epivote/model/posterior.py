@@ -8,7 +8,7 @@ import numpy as np
 
 from epivote.data.names import BoolArray, FloatArray
 from epivote.data.parameters import from_log_odds
-from epivote.model.sizes import backward, end_states, forward, next_state, start_state
+from epivote.model.size_counter import LOGS, PLAIN, Arithmetic, backward, end_states, forward, start_state, weight_with
 
 NUMBERS_PER_CHUNK = 1 << 18  # 2 MB of floats, so that a chunk stays in the cache
 PLAIN_RANGE = 300.0  # log-odds whose products stay far from the limits of floats (e^709)
@@ -53,39 +53,32 @@ def _fits_plain_numbers(margins: FloatArray, lower: int) -> BoolArray:
 def _plain_sweeps(margins: FloatArray, lower: int, upper: int) -> tuple[FloatArray, FloatArray]:
     """Both sweeps over margins laid out alternative by alternative."""
     weights = np.exp(margins)
-    width, rows = margins.shape
-    later = [np.repeat(np.exp(end_states(lower, upper, width))[:, None], rows, axis=1)]
-    for weight in weights[:0:-1]:
-        before = later[-1].copy()
-        before[:-1] += later[-1][1:] * weight
-        before[-1] += later[-1][-1] * weight
-        later.append(before)
-    later.reverse()
-    counter = np.repeat(np.exp(start_state(len(later[0])))[:, None], rows, axis=1)
-    inclusion = np.empty_like(margins)
-    for j, weight in enumerate(weights):
-        inclusion[j] = (counter[:-1] * later[j][1:]).sum(axis=0) + counter[-1] * later[j][-1]
-        following = counter.copy()
-        following[1:] += counter[:-1] * weight
-        following[-1] += counter[-1] * weight
-        counter = following
-    partition = (counter * np.exp(end_states(lower, upper, width))[:, None]).sum(axis=0)
-    return np.log(partition), np.minimum(inclusion * weights / partition, 1.0)
+    inside, counter, later = _sweeps(weights, lower, upper, PLAIN)
+    partition = (counter * later[-1]).sum(axis=0)
+    return np.log(partition), np.minimum(inside * weights / partition, 1.0)
 
 
 def _log_sweeps(margins: FloatArray, lower: int, upper: int) -> tuple[FloatArray, FloatArray]:
     """The same in logarithms, for margins of hundreds."""
-    width, rows = margins.shape
-    zero = np.zeros(rows)
-    later = [end_states(lower, upper, width)[:, None] + zero]
-    for margin in margins[::-1]:
-        later.append(backward(later[-1], margin, zero))
+    inside, _, later = _sweeps(margins, lower, upper, LOGS)
+    log_partition = backward(later[0], margins[0])[0]
+    return log_partition, np.exp(np.minimum(inside + margins - log_partition, 0.0))
+
+
+def _sweeps(
+    weights: FloatArray, lower: int, upper: int, numbers: Arithmetic
+) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
+    """The sum over all allowed sets with each alternative, its own weight left out; the counter after the last
+    alternative; and what the states are worth after each alternative.
+    """
+    width, rows = weights.shape
+    later = [np.repeat(end_states(lower, upper, width, numbers)[:, None], rows, axis=1)]
+    for weight in weights[:0:-1]:
+        later.append(backward(later[-1], weight, numbers=numbers))
     later.reverse()
-    log_partition = later[0][0]
-    counter = start_state(len(later[0]))[:, None] + zero
-    inclusion = np.empty_like(margins)
-    for j, margin in enumerate(margins):
-        inside = np.logaddexp.reduce(counter + next_state(later[j + 1]), axis=0)
-        inclusion[j] = np.exp(np.minimum(inside + margin - log_partition, 0.0))
-        counter = forward(counter, margin, zero)
-    return log_partition, inclusion
+    counter = np.repeat(start_state(len(later[0]), numbers)[:, None], rows, axis=1)
+    inside = np.empty_like(weights)
+    for j, weight in enumerate(weights):
+        inside[j] = weight_with(counter, later[j], numbers)
+        counter = forward(counter, weight, numbers=numbers)
+    return inside, counter, later

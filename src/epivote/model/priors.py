@@ -19,8 +19,6 @@ import numpy as np
 from epivote.data.names import FloatArray
 from epivote.data.parameters import from_log_odds, log_odds
 from epivote.errors import InputError
-from epivote.model.compiling import loaded
-from epivote.model.counters import counter_of, plain
 from epivote.model.level import (
     NO_BELIEF,
     Belief,
@@ -33,11 +31,13 @@ from epivote.model.level import (
     to_mean_size,
 )
 from epivote.model.menu_priors import menu_priors
+from epivote.model.size_counter import counter_of
 from epivote.model.solve import solve_rising
 from epivote.model.statistics import Group, Statistics
 
 SOLVED_CHANGE = 1e-12  # of any prior in a sweep; below what a float of order 1 can add up to
 MOST_SWEEPS = 10_000  # never reached in the tests; ends a loop that rounding keeps from settling
+FAR_APART = 30.0  # log-odds between two groups, from which the quadratic formula would lose digits (e^-30 is 1e-13)
 
 
 def prior_sweep(statistics: Statistics, priors: FloatArray, floor: float, belief: Belief = NO_BELIEF) -> FloatArray:
@@ -157,15 +157,6 @@ def _sweep(
 
     A belief is one more group, of instances without bounds.
     """
-    if len(groups) == 1 and isinstance(limits, _BoxLimits) and loaded() and plain(theta, limits.reach):
-        from epivote.model.prior_kernels import swept
-
-        ((group, count),) = groups.items()
-        bounds = group.lower, group.upper, limits.limit
-        compiled: FloatArray
-        compiled, found = swept(theta, occurrences, count, *bounds, belief.present, sum(belief))
-        if found:
-            return compiled
     believed = any(belief)
     counts = [*groups.values(), sum(belief)] if believed else list(groups.values())
     counters = [counter_of(theta, group.lower, group.upper, limits.reach) for group in groups]
@@ -196,7 +187,7 @@ def _coordinate(
         return low if occurrences <= 0 else high
     if len(counts) == 1:
         return min(max(math.log(occurrences / (total - occurrences)) - pulls[0], low), high)
-    if len(counts) == 2 and abs(pulls[0] - pulls[1]) < 30:
+    if len(counts) == 2 and abs(pulls[0] - pulls[1]) < FAR_APART:
         return min(max(_of_two(occurrences, *counts, *pulls), low), high)
     weights, pushes = np.array(counts), np.array(pulls)
 

@@ -52,33 +52,34 @@ class Statistics:
         )
 
 
-class Sums(NamedTuple):
-    """What is counted while sets are gone through: hits and right ones seen per voter, and how often each is right."""
+class PassCounts(NamedTuple):
+    """What a pass over the ballots counts: hits and true alternatives seen per voter, occurrences per alternative."""
 
     voters: FloatArray
     occurrences: FloatArray
 
     @classmethod
-    def none(cls, n_voters: int, n_alternatives: int) -> Sums:
+    def none(cls, n_voters: int, n_alternatives: int) -> PassCounts:
         """Nothing counted yet."""
         return cls(np.zeros((n_voters, 2)), np.zeros(n_alternatives))
 
-    def like(self) -> Sums:
-        """Sums of the same sizes with nothing counted."""
-        return Sums.none(len(self.voters), len(self.occurrences))
+    @property
+    def size(self) -> tuple[int, int]:
+        """Numbers of voters and alternatives."""
+        return len(self.voters), len(self.occurrences)
 
-    def together(self, other: Sums) -> Sums:
+    def together(self, other: PassCounts) -> PassCounts:
         """Both, counted in these."""
         self.include(other)
         return self
 
-    def include(self, other: Sums) -> None:
+    def include(self, other: PassCounts) -> None:
         """Count these as well."""
         np.add(self.voters, other.voters, out=self.voters)
         np.add(self.occurrences, other.occurrences, out=self.occurrences)
 
 
-def tally(shard: Shard, membership: BoolArray | FloatArray, n_voters: int, n_alternatives: int) -> Sums:
+def tally(shard: Shard, membership: BoolArray | FloatArray, n_voters: int, n_alternatives: int) -> PassCounts:
     """Sums of one shard from membership in its sets: true or false, or probabilities."""
     inside = membership.astype(float)
     hits = sums(shard.approval_voter, inside.ravel()[shard.approval_cell], n_voters)
@@ -86,10 +87,10 @@ def tally(shard: Shard, membership: BoolArray | FloatArray, n_voters: int, n_alt
     occurrences = inside.sum(axis=0)
     if shard.offered is not None:
         occurrences = sums(shard.offered.ravel(), inside.ravel(), n_alternatives)
-    return Sums(np.stack([hits, winners], axis=1), occurrences)
+    return PassCounts(np.stack([hits, winners], axis=1), occurrences)
 
 
-class Frame(NamedTuple):
+class FixedCounts(NamedTuple):
     """What statistics hold whatever the sets are: ticks and alternatives seen per voter, what was offered, groups."""
 
     ticks: FloatArray
@@ -98,23 +99,23 @@ class Frame(NamedTuple):
     groups: Mapping[Group, float]
 
     @classmethod
-    def joined(cls, frames: Iterable[Frame]) -> Frame:
-        """The frame of all parts together; groups are in a fixed order, however the parts were cut."""
-        whole = reduce(cls._join, frames)
+    def joined(cls, parts: Iterable[FixedCounts]) -> FixedCounts:
+        """Those of all parts together; groups are in a fixed order, however the parts were cut."""
+        whole = reduce(cls._join, parts)
         return whole._replace(groups=dict(sorted(whole.groups.items())))
 
-    def _join(self, other: Frame) -> Frame:
+    def _join(self, other: FixedCounts) -> FixedCounts:
         groups = _both(self.groups, other.groups)
-        return Frame(self.ticks + other.ticks, self.seen + other.seen, self.offered + other.offered, groups)
+        return FixedCounts(self.ticks + other.ticks, self.seen + other.seen, self.offered + other.offered, groups)
 
-    def filled(self, counted: Sums) -> Statistics:
+    def with_counts(self, counts: PassCounts) -> Statistics:
         """Statistics; false alarms are ticks minus hits, losers what was seen minus the winners: one pass suffices."""
-        hits, winners = counted.voters.T.copy()
+        hits, winners = counts.voters.T.copy()
         rest = self.ticks - hits, self.seen - winners
-        return Statistics(hits, winners, *rest, counted.occurrences, self.offered, self.groups)
+        return Statistics(hits, winners, *rest, counts.occurrences, self.offered, self.groups)
 
 
-def frame_of(shard: Shard, n_voters: int, n_alternatives: int, *, by_menu: bool) -> Frame:
+def fixed_counts(shard: Shard, n_voters: int, n_alternatives: int, *, by_menu: bool) -> FixedCounts:
     """What is known of a shard before any sets.
 
     `by_menu` keeps the menus apart, which only priors that differ between alternatives need.
@@ -124,7 +125,7 @@ def frame_of(shard: Shard, n_voters: int, n_alternatives: int, *, by_menu: bool)
     if shard.offered is not None:
         offered = np.bincount(shard.offered.ravel(), minlength=n_alternatives).astype(float)
     ticks = sums(shard.ballot_voter, shard.ticks.lengths().astype(float), n_voters)
-    return Frame(ticks, cast * shard.width, offered, groups_of(shard, by_menu=by_menu))
+    return FixedCounts(ticks, cast * shard.width, offered, groups_of(shard, by_menu=by_menu))
 
 
 def groups_of(shard: Shard, *, by_menu: bool) -> dict[Group, float]:

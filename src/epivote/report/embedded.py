@@ -16,7 +16,7 @@ from epivote.data.estimate import Estimate
 from epivote.data.names import FloatArray, IntArray, row_ranges
 from epivote.data.parameters import log_odds
 from epivote.estimate.workload import InMemoryWorkload
-from epivote.model.top_sets import top_sets
+from epivote.kernels.top_sets import top_sets
 from epivote.report.numbers import Alternatives, Voters
 from epivote.summary import Summary
 

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from epivote import AMLE, EM, Ballots, Parameters, SizeBounds, reference_crowd, simulate
 from epivote.engines import memory
 from epivote.estimate.workload import InMemoryWorkload
-from epivote.model import compiling, passes
+from epivote.kernels import compiling
+from epivote.kernels.passes import CompiledPass
+from epivote.kernels.soft_loops import LARGEST, weigh_margins, weigh_odds
+from epivote.model.passes import ArrayPass
 from epivote.model.posterior import log_partition_and_inclusion
-from epivote.model.soft_kernels import LARGEST, weigh_margins, weigh_odds
-from epivote.model.statistics import Sums
+from epivote.model.statistics import PassCounts
 from strategies import elections
 
 SUMS = ("hits", "winners_seen", "false_alarms", "losers_seen", "occurrences", "offered")
@@ -23,13 +25,13 @@ SUMS = ("hits", "winners_seen", "false_alarms", "losers_seen", "occurrences", "o
 
 def both(task):
     """The same passes over the shards of a task, with arrays and compiled."""
-    for shard, known in zip(task.shards, task._known, strict=True):
-        yield passes.ArrayPass(shard, known), passes.CompiledPass(shard, known)
+    for shard, known in zip(task.shards, task._gold_rows, strict=True):
+        yield ArrayPass(shard, known), CompiledPass(shard, known)
 
 
 def counted(work, task, parameters):
     """Sums that a pass adds to, and what it returns."""
-    found = Sums.none(task.ballots.n_voters, task.ballots.n_alternatives)
+    found = PassCounts.none(task.ballots.n_voters, task.ballots.n_alternatives)
     return found, work(parameters, found)
 
 
@@ -104,10 +106,10 @@ def test_a_second_pass_at_the_same_parameters_chooses_nothing_anew():
     parameters = Parameters(np.full(40, 0.7), np.linspace(0.05, 0.4, 40), np.full(9, 0.3))
     for _, compiled in both(task):
         counted(compiled.hard, task, parameters)
-        room = compiled._chosen.room.copy()
+        slack = compiled._state.kept.slack.copy()
         counted(compiled.hard, task, parameters)
-        np.testing.assert_array_equal(compiled._chosen.room, room)
-        assert np.mean(room > 0.01) > 0.5, "most sets can stay for a while"
+        np.testing.assert_array_equal(compiled._state.kept.slack, slack)
+        assert np.mean(slack > 0.01) > 0.5, "most sets can stay for a while"
 
 
 @given(

@@ -9,7 +9,7 @@ WORTH_CALLING = 20_000  # approvals from which a compiled pass beats arrays once
 
 def loaded() -> bool:
     """Whether compiled loops are there already, so that calling them costs next to nothing."""
-    return "epivote.model.kernels" in sys.modules
+    return "epivote.kernels.decorators" in sys.modules
 
 
 def worth_compiling(n_approvals: int) -> bool:

@@ -8,7 +8,7 @@ from epivote.data.names import BoolArray, FloatArray
 from epivote.model.choose import TIE_DECIMALS, choose
 from epivote.model.posterior import log_partition_and_inclusion
 
-MOST = 4  # sets: 2^6 patterns of the window around the best set are tried, four times as many for each set more
+MAX_SETS = 4  # sets: 2^6 patterns of the window around the best set are tried, four times as many for each set more
 NUMBERS_PER_BLOCK = 1 << 20  # 8 MB of floats at a time
 
 
@@ -22,7 +22,7 @@ def top_sets(margins: FloatArray, lower: int, upper: int, count: int) -> tuple[B
     the first set is the chosen one. Fewer than `count` sets are returned where fewer are allowed.
     """
     rows, width = margins.shape
-    assert 1 <= count <= MOST, f"all patterns of a window are tried, so count={count} must be 1..{MOST}"
+    assert 1 <= count <= MAX_SETS, f"all patterns of a window are tried, so count={count} must be 1..{MAX_SETS}"
     count = _as_many_as_there_are(count, width, lower, upper)
     log_partition, _ = log_partition_and_inclusion(margins, lower, upper)
     members = np.zeros((rows, count, width), bool)

@@ -1,18 +1,16 @@
 """The soft pass over a shard as compiled loops: odds, probabilities, counts.
 
-It does what `passes.py` does with arrays, up to rounding. Rows are worked through in blocks, in lockstep: the inner
+It does what `ArrayPass` does with arrays, up to rounding. Rows are worked through in blocks, in lockstep: the inner
 loops run over the rows of a block, each in a lane of its own, which the compiler turns into vector instructions.
 """
 
-from __future__ import annotations
-
 import math
-from typing import Any
 
 import numpy as np
-from numba import njit
 
-from epivote.model.kernels import LAST_PLACE, ONE, compiled, inlined, margins_of
+from epivote.kernels.decorators import compiled, inlined, reordering
+from epivote.kernels.hard_loops import margins_of
+from epivote.kernels.masks import LAST_PLACE, ONE
 
 PLAIN_RANGE = 300.0  # log-odds whose products stay far from the limits of floats (e^709)
 LARGEST = 1e130  # odds; the product of two stays below the largest float (1e308)
@@ -20,27 +18,28 @@ MOST_LANES = 160  # rows weighed in lockstep; found by trying with `make bench`
 NUMBERS_PER_BLOCK = 1 << 16  # 512 kB of floats, within the second cache
 FEWEST_LANES = 8  # rows from which lockstep pays: one vector of 8 floats
 
-reordering: Any = njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-"""For sums that need not agree to the last bit."""
-
 
 @reordering
 def soft_pass(
-    ballot_start, ballot_voter, masks, tick_start, tick_column, offered, log_priors, rates, lower, upper, fixed, given,
-    largest, odds_of_voter, order, voters, occurrences,
+    ballot_start, ballot_voter, masks, tick_start, tick_column, offered,  # BallotColumns
+    prior_log_odds, pushes, largest_push,  # Evidence
+    lower, upper, fixed, given,  # Allowed
+    voters, occurrences,  # PassCounts
+    factors, order,
 ):  # fmt: skip
     """Weigh every row's cells, those of `fixed` rows by their sets, count, and add up all log-partitions.
 
+    `factors` are what a ballot of each voter multiplies the odds of a cell by that it ticks, and of one that it leaves.
     Rows are taken in `order`, those with most ballots first, so that those side by side have about equally many.
     """
     rows = len(order)
-    width = offered.shape[1] if len(offered) else len(log_priors)
+    width = offered.shape[1] if len(offered) else len(prior_log_odds)
     top = lower if upper >= width else upper
     lanes = max(1, min(MOST_LANES, NUMBERS_PER_BLOCK // ((width + 1) * (top + 1))))
     odds, inclusion, later = np.ones((width, lanes)), np.empty((width, lanes)), np.empty((width + 1, top + 1, lanes))
     counter, everything = np.empty((top + 1, lanes)), np.empty(lanes)
-    prior, one = log_priors[:width].copy(), np.empty(width)
-    prior_odds, plain = np.exp(log_priors), np.empty(lanes, np.bool_)
+    prior, one = prior_log_odds[:width].copy(), np.empty(width)
+    prior_odds, plain = np.exp(prior_log_odds), np.empty(lanes, np.bool_)
     mask, found = np.empty(lanes, np.uint64), np.empty(lanes)
     total, product = 0.0, 1.0
     for first in range(0, rows, lanes):
@@ -50,9 +49,11 @@ def soft_pass(
             row = block[lane]
             for c in range(width):
                 one[c] = prior_odds[offered[row, c] if len(offered) else c]
-            plain[lane] = not (len(fixed) and fixed[row]) and in_range(row, ballot_start, ballot_voter, rates, largest)
+            plain[lane] = not (len(fixed) and fixed[row]) and in_range(
+                row, ballot_start, ballot_voter, pushes, largest_push
+            )
             if plain[lane]:
-                odds_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, odds_of_voter, one)
+                odds_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, factors, one)
                 for c in range(width):
                     odds[c, lane] = one[c]
         weigh_odds(odds, lower, upper, later, counter, everything, inclusion)
@@ -67,8 +68,8 @@ def soft_pass(
                 continue
             if len(offered):
                 for c in range(width):
-                    prior[c] = log_priors[offered[row, c]]
-            margins_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, prior, rates, one)
+                    prior[c] = prior_log_odds[offered[row, c]]
+            margins_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, prior, pushes, one)
             if len(fixed) and fixed[row]:
                 for c in range(width):
                     inclusion[c, lane] = given[row, c]
@@ -131,14 +132,11 @@ def add_up(block, ballot_start, ballot_voter, masks, inclusion, sizes, voters, m
 
 
 @inlined
-def odds_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, odds_of_voter, odds):
-    """Multiply the prior odds of a row's cells by what its ballots say.
-
-    `odds_of_voter` holds what a ballot multiplies the odds of a cell by that it ticks, and of one that it leaves.
-    """
+def odds_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, factors, odds):
+    """Multiply the prior odds of a row's cells by what its ballots say."""
     all_left = 1.0
     for b in range(ballot_start[row], ballot_start[row + 1]):
-        ticked, left = odds_of_voter[ballot_voter[b], 0], odds_of_voter[ballot_voter[b], 1]
+        ticked, left = factors[ballot_voter[b], 0], factors[ballot_voter[b], 1]
         if len(masks):
             mask = masks[b]
             for c in range(len(odds)):
@@ -169,14 +167,14 @@ def hits_of(begin, end, ballot_voter, masks, tick_start, tick_column, inside, si
 
 
 @compiled
-def in_range(row, ballot_start, ballot_voter, rates, largest):
+def in_range(row, ballot_start, ballot_voter, pushes, largest_push):
     """Whether no product of the odds of a row's ballots can leave the range of numbers."""
     first, end = ballot_start[row], ballot_start[row + 1]
-    if largest * (end - first) <= PLAIN_RANGE:
+    if largest_push * (end - first) <= PLAIN_RANGE:
         return True
     spread = 0.0
     for b in range(first, end):
-        spread += abs(rates[ballot_voter[b], 0]) + abs(rates[ballot_voter[b], 1])
+        spread += abs(pushes[ballot_voter[b], 0]) + abs(pushes[ballot_voter[b], 1])
     return spread <= PLAIN_RANGE
 
 

@@ -1,0 +1,95 @@
+"""How a file is to be understood: the options of `read_export`, `pack_files` and the command, declared once."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Concatenate, Literal, ParamSpec, TypeVar, get_args, get_type_hints
+
+from epivote.data.ballots import Duplicates, MenuLike
+from epivote.data.frames import Blank
+from epivote.data.names import listing
+from epivote.errors import FileError
+
+Format = Literal[
+    "ballots",
+    "ticks",
+    "indicators",
+    "matrix",
+    "forms",
+    "crowd-kit",
+    "label-studio",
+    "label-studio-min",
+    "prodigy",
+    "doccano",
+    "argilla",
+    "mturk",
+    "toloka",
+    "preflib",
+    "abcvoting",
+    "pabulib",
+]
+P = ParamSpec("P")
+First = TypeVar("First")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What the user says about a file of ballots; the text beside each option is its `--help`.
+
+    By default everything is inferred from the file. Readers use `menus`, which is `menu` after its file was read.
+    """
+
+    format: Annotated[Format | None, "What the file is, if it was taken for something else."] = None
+    question: Annotated[str | None, "The question to read, where a file holds several."] = None
+    voter: Annotated[str | None, "The column of voters, if not called voter."] = None
+    instances: Annotated[
+        str | None, "The column of instances; for forms, a pattern for the question columns, such as 'Q*'."
+    ] = None
+    ticks: Annotated[str | None, "The column of ticks; for 0/1 columns, a pattern such as 'label_*'."] = None
+    separator: Annotated[str | None, "What separates ticks in a cell: usually |, in forms a semicolon or comma."] = None
+    none: Annotated[str | None, "The option that means none of these, if there is one."] = None
+    gold_row: Annotated[str | None, "Forms: the respondent whose row holds the right answers."] = None
+    blank: Annotated[Blank | None, "What a cell without ticks is: no ballot, or one with nothing ticked."] = None
+    alternatives: Annotated[
+        Iterable[str] | None,
+        "All alternatives, joined by |, if not all appear in the file.",
+    ] = None
+    menu: Annotated[
+        MenuLike | str | Path | None, "CSV instance,alternatives: what was offered where, if that differs."
+    ] = None
+    duplicates: Annotated[Duplicates, "Which of two ballots of a voter on an instance counts."] = "error"
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown format."""
+        if self.format is not None and self.format not in get_args(Format):
+            raise FileError(f"{self.format!r} is not a format; it is one of {listing(get_args(Format), 20)}")
+
+    @property
+    def menus(self) -> MenuLike | None:
+        """What was offered where, if the user said so."""
+        assert not isinstance(self.menu, (str, Path)), "the file of menus is read before the ballots"
+        return self.menu
+
+
+def takes_options(
+    bundle: Callable[P, object],
+) -> Callable[[Callable[Concatenate[First, ...], Result]], Callable[Concatenate[First, P], Result]]:
+    """Decorate a function that passes its `**options` to a dataclass: its signature shows the fields as keywords.
+
+    The function itself is returned; only what `help` and type checkers see of it changes.
+    """
+
+    def show(function: Callable[Concatenate[First, ...], Result]) -> Callable[Concatenate[First, P], Result]:
+        own, kinds = inspect.signature(function), get_type_hints(bundle)
+        first = [each for each in own.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        fields = inspect.signature(bundle).parameters.values()
+        keywords = [each.replace(annotation=kinds[each.name]) for each in fields]
+        shown: Any = function
+        shown.__signature__ = own.replace(parameters=[*first, *keywords])
+        return shown  # type: ignore[no-any-return]
+
+    return show

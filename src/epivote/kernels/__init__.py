@@ -1,0 +1,12 @@
+"""Fast versions of what `epivote.model` says in formulas; each is tested against the plain one.
+
+compiling.py     when compiled loops pay; the only module here that decides anything
+passes.py        the pass over a shard as compiled loops: gathers the arguments, keeps sets from pass to pass
+arguments.py     the named groups of arrays that the loops are given
+hard_loops.py    score, choose, count: `margins`, `choose` and `tally` row by row, to the last bit the same
+soft_loops.py    score, weigh, count: `margins`, `log_partition_and_inclusion` and `tally`, the same up to rounding
+masks.py         sets and ballots as the bits of 64-bit numbers
+pairs.py         pairs of voters counted for the first guess
+decorators.py    how loops are compiled; importing it loads numba
+top_sets.py      the few most probable sets of many instances at once, in arrays
+"""

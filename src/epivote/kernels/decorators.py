@@ -1,0 +1,16 @@
+"""How loops are compiled: once per type of argument, kept on disk, and without holding up other threads.
+
+Importing this module loads numba, which takes about a second; only large inputs should pay for it.
+"""
+
+from typing import Any
+
+from numba import njit
+
+compiled: Any = njit(cache=True, nogil=True)
+inlined: Any = njit(cache=True, nogil=True, inline="always")
+"""For what is called once a row with so many arrays that the call itself would show."""
+unordered: Any = njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+"""For comparisons of numbers that are all defined, in any order."""
+reordering: Any = njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+"""For sums that need not agree to the last bit."""

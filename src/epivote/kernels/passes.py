@@ -1,0 +1,104 @@
+"""The pass over a shard as compiled loops over one row after the other.
+
+They give the same sets as `epivote.model.passes.ArrayPass` to the last bit, and the same soft counts up to rounding.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from epivote.data.names import BoolArray, IntArray
+from epivote.data.parameters import Parameters
+from epivote.data.shards import Shard
+from epivote.kernels.arguments import WIDEST_MASK, Allowed, BallotColumns, Evidence, KeptSets, Moves
+from epivote.model.passes import GoldRows
+from epivote.model.statistics import PassCounts
+
+SORTED_BALLOTS = (1 << 16) - 1  # rows with more ballots are sorted as if they had this many: the key has 16 bits
+
+
+class HardPassState(NamedTuple):
+    """What a hard pass chose and counted at these parameters, for the next one to change."""
+
+    parameters: Parameters | None
+    kept: KeptSets
+    counts: PassCounts
+
+    @classmethod
+    def start(cls, rows: int, counts: PassCounts) -> HardPassState:
+        """No set is chosen yet."""
+        return cls(None, KeptSets(np.zeros(rows), np.zeros(rows, np.uint64)), counts)
+
+    def moves_to(self, parameters: Parameters) -> Moves:
+        """How far voters and priors have moved since."""
+        return Moves(np.zeros((0, 2)), 0.0) if self.parameters is None else Moves(*self.parameters.moves_to(parameters))
+
+
+class CompiledPass:
+    """See `epivote.model.passes.Pass`.
+
+    From one hard pass to the next most sets stay, the more so the nearer the end. Rows of up to 64 alternatives are
+    chosen anew only where voters and priors have moved far enough since, and counted anew only where the set changed.
+    """
+
+    def __init__(self, shard: Shard, gold: GoldRows | None) -> None:
+        self.shard = shard
+        self.ballots, self.allowed = BallotColumns.of(shard), Allowed.of(shard, gold)
+        self._has_masks = shard.width <= WIDEST_MASK
+        self._state: HardPassState | None = None
+
+    def sets(self, parameters: Parameters) -> BoolArray:
+        """See `Pass`."""
+        sets = np.empty(self.shard.shape, bool)
+        counts = PassCounts.none(len(parameters.hit_rates), len(parameters.priors))
+        if self._has_masks:
+            from epivote.kernels.masks import sets_of
+
+            sets_of(self._changed(self._start(counts), parameters).kept.insides, sets)
+        else:
+            self._hard(parameters, counts, sets)
+        return sets
+
+    def hard(self, parameters: Parameters, counts: PassCounts) -> None:
+        """See `Pass`."""
+        if not self._has_masks:
+            self._hard(parameters, counts, np.empty((0, self.shard.width), bool))
+        elif len(counts.voters) > len(self.shard.ballot_voter):  # what is kept would be larger than the ballots
+            self._changed(self._start(counts), parameters)
+        else:
+            before, self._state = self._state, None  # taken meanwhile, so that two threads never change it both
+            state = self._changed(before or self._start(PassCounts.none(*counts.size)), parameters)
+            counts.include(state.counts)
+            self._state = state
+
+    def soft(self, parameters: Parameters, counts: PassCounts) -> float:
+        """See `Pass`."""
+        from epivote.kernels.soft_loops import soft_pass
+
+        evidence = Evidence.of(parameters)
+        return float(soft_pass(*self.ballots, *evidence, *self.allowed, *counts, parameters.factors, self._order))
+
+    @cached_property
+    def _order(self) -> IntArray:
+        """Rows, those with most ballots first; beyond some number more make no difference."""
+        fewer = SORTED_BALLOTS - np.minimum(np.diff(self.shard.ballot_start), SORTED_BALLOTS)
+        return np.argsort(fewer.astype(np.uint16), kind="stable")  # numbers so short are sorted in one sweep
+
+    def _start(self, counts: PassCounts) -> HardPassState:
+        return HardPassState.start(self.shard.shape[0], counts)
+
+    def _changed(self, before: HardPassState, parameters: Parameters) -> HardPassState:
+        """What is chosen at these parameters, as a change of what was chosen before."""
+        from epivote.kernels.hard_loops import hard_change
+
+        moves, evidence = before.moves_to(parameters), Evidence.of(parameters)
+        hard_change(*self.ballots, *evidence, *self.allowed, *moves, *before.kept, *before.counts)
+        return before._replace(parameters=parameters)
+
+    def _hard(self, parameters: Parameters, counts: PassCounts, sets: BoolArray) -> None:
+        from epivote.kernels.hard_loops import hard_pass
+
+        hard_pass(*self.ballots, *Evidence.of(parameters), *self.allowed, *counts, sets)
