@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from epivote import FileError, InputError, SizeBounds
 from epivote.web.languages import CODES
 from epivote.web.task.lines import lines_of
-from epivote.web.task.model import Alternative, Instance, Join, Method, Order, Task
+from epivote.web.task.model import Alternative, Instance, Join, LiveMethod, Order, Task
 from epivote.web.task.tables import Mistake, Mistakes, Table, close
 
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg")
@@ -89,7 +89,7 @@ def _task(table: Table, folder: Path) -> Task:
         opens=opens,
         closes=closes,
         languages=_languages(table),
-        method=table.choice("method", get_args(Method)),
+        method=table.choice("method", get_args(LiveMethod)),
     )
 
 
