@@ -55,9 +55,10 @@ def test_a_piece_says_what_made_it(tmp_path):
     work_through([piece(squares, upto=2)], tmp_path, 1, "kept")
     (path,) = tmp_path.glob("*.json")
     kept = json.loads(path.read_text())
-    assert kept["made_by"]["settings"] == {"upto": 2}
-    assert kept["columns"] == {"square": [0.0, 1.0]}
-    assert kept["seconds"] >= 0
+    assert kept["settings"] == {"upto": 2}
+    assert kept["source"] == pieces.code_fingerprint(squares)
+    assert kept["result"]["columns"] == {"square": [0.0, 1.0]}
+    assert kept["result"]["seconds"] >= 0
 
 
 def test_one_core_or_two_the_numbers_are_the_same(tmp_path):
