@@ -7,7 +7,9 @@ import pytest
 from experiments import pieces
 from experiments.measure.batches import batch_numbers, batch_pieces, every, fit_batches
 from experiments.measure.crowds import crowd_accuracies
+from experiments.page.plan import Extent, Section
 from experiments.pieces import joined, piece, work_through
+from experiments.reproduce import reproduce
 
 COMPUTED = []
 
@@ -82,3 +84,9 @@ def test_batches_differ_and_rules_see_the_same_ones():
     again = fit_batches("birds", "Majority", 6, 4, 8)
     assert majority["hamming"][4:] == again["hamming"]
     assert len(set(majority["hamming"])) > 2
+
+
+def test_a_section_without_pieces_is_written_into_a_folder_that_is_not_there_yet(tmp_path):
+    section = Section("small", lambda _, __, sheet: sheet.numbers("small", ["x"], [[1]]))
+    reproduce([section], Extent(), tmp_path / "new", 1, "small")
+    assert (tmp_path / "new" / "small.csv").read_text() == "x\n1\n"
