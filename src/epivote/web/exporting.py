@@ -17,7 +17,7 @@ from epivote.web.task import Task
 
 
 @dataclass(frozen=True)
-class ExportedFiles:
+class CollectedFiles:
     """Files by name, ballots first, the command to aggregate them, and what had to be left out."""
 
     files: dict[str, str]
@@ -25,14 +25,14 @@ class ExportedFiles:
     left_out: int
 
 
-def export(rows: Sequence[BallotRow], task: Task, name: str = "ballots.csv") -> ExportedFiles:
+def export(rows: Sequence[BallotRow], task: Task, name: str = "ballots.csv") -> CollectedFiles:
     """Ballots under a name, and beside them what else is needed to find the same sets: menus, sizes and gold sets."""
     kept = usable(rows, task)
     place = {instance.name: number for number, instance in enumerate(task.instances)}
     ordered = sorted(kept, key=lambda row: place[row.instance])
     lines = [(row.voter, row.instance, "|".join(row.ticks)) for row in ordered]
     files = {name: table(("voter", "instance", "alternatives"), lines), **task_files(task)}
-    return ExportedFiles(files, command_for({row.instance for row in kept}, task, name), len(rows) - len(kept))
+    return CollectedFiles(files, command_for({row.instance for row in kept}, task, name), len(rows) - len(kept))
 
 
 def task_files(task: Task) -> dict[str, str]:
