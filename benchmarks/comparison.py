@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks.crowds import CROWDS, Crowd, about
 from benchmarks.methods import METHODS
 from benchmarks.processes import answer_of
-from benchmarks.store import Kept, Settings, Store
+from experiments.store import Kept, Settings, Store
 
 PEERS = {"crowdkit": "crowd-kit", "peerannot": "peerannot", "scipy": "scipy"}
 NOT_RUN = {("M", "peerannot-ds"), ("XL", "peerannot-ds"), ("XL", "crowdkit-ds")}

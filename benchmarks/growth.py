@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from benchmarks.iterations import Point
 from benchmarks.processes import answer_of
-from benchmarks.store import Store
+from experiments.store import Store
 
 BASE = Point(instances=40_000, voters=1_000, alternatives=20, upper=4, bound=4, method="amle")
 APPROVALS_PER_INSTANCE = 23

@@ -10,7 +10,7 @@ from benchmarks import comparison, roofline, start_up
 from benchmarks.crowds import CROWDS
 from benchmarks.exponents import Exponent, beyond_fixed_cost, fitted_exponent
 from benchmarks.growth import Axis, name_of, points_of
-from benchmarks.store import Kept, Store
+from experiments.store import Kept, Store
 
 
 class Fits(NamedTuple):

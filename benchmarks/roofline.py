@@ -21,8 +21,8 @@ import numpy as np
 from benchmarks.crowds import CROWDS, as_ballots, columns
 from benchmarks.iterations import FEW, Point, fit, load_kernels, seconds_per_iteration
 from benchmarks.processes import ROOT, answer_of
-from benchmarks.store import Store
 from epivote import Ballots
+from experiments.store import Store
 
 CROWD = CROWDS["XL"]
 NUMBERS_READ = 1 << 27

@@ -10,15 +10,18 @@ import argparse
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from benchmarks import comparison, growth, roofline, start_up
 from benchmarks.crowds import CROWDS
 from benchmarks.page import page
 from benchmarks.processes import ROOT
 from benchmarks.results import Results
-from benchmarks.store import Store, open_store
+from experiments.store import Store, commit, digest_of
 
 OUT = ROOT / "docs" / "benchmarks.md"
+FOLDER = ROOT / "build" / "bench"
+PRESENTING = {"page", "run", "results", "tables", "targets", "exponents", "files", "bare_polars"}
 PARTS = ("start", "quiz", "crowds", "roofline", "growth")
 
 
@@ -30,12 +33,18 @@ def main() -> None:
     arguments.add_argument("--fresh", action="store_true", help="measure again what is kept")
     arguments.add_argument("--page", action="store_true", help="measure nothing, only write the page")
     told = arguments.parse_args()
-    store = open_store(fresh=told.fresh)
+    store = Store(FOLDER, digest_of(measured_files()), commit(), told.fresh)
     failed = [] if told.page else [part for part in told.only if not finished(part, store, told.crowds)]
     OUT.write_text(page(Results(store)))
     print(f"Wrote {OUT.relative_to(ROOT)}.")
     if failed:
         raise SystemExit(f"failed: {', '.join(failed)}; what was measured is on the page")
+
+
+def measured_files() -> list[Path]:
+    """What a result depends on: the package, and the benchmarks except what only presents them."""
+    own = [path for path in (ROOT / "benchmarks").glob("*.py") if path.stem not in PRESENTING]
+    return sorted([*(ROOT / "src").rglob("*.py"), *own])
 
 
 def finished(part: str, store: Store, crowds: list[str]) -> bool:

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.processes import answer_of
-from benchmarks.store import Store
 from epivote import AMLE, read_ballots, simulate
 from experiments.quiz import find_quiz, read_quiz
+from experiments.store import Store
 
 BIRDS = Path(__file__).parent.parent / "examples" / "birds.csv"
 PROCESSES, FITS = 15, 100

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import json
 import math
 import os
 import signal
@@ -20,12 +19,14 @@ from dataclasses import dataclass
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import numpy
 import scipy
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 import epivote
+from experiments.store import Store, commit, digest_of
 
 Setting = str | int | float
 Columns = dict[str, list[float]]
@@ -80,15 +81,16 @@ def joined(results: Results, pieces: Iterable[Piece]) -> Columns:
 def work_through(pieces: Iterable[Piece], folder: Path, workers: int, what: str) -> dict[Piece, Columns]:
     """All pieces, from disk where they are, computed where they are not; each is kept as soon as it is there."""
     wanted = list(dict.fromkeys(pieces))
-    folder.mkdir(parents=True, exist_ok=True)
-    results = {each: kept for each in wanted if (kept := _kept(each, folder)) is not None}
+    results: dict[Piece, Columns] = {
+        each: kept["columns"] for each in wanted if (kept := _kept(each, folder)) is not None
+    }
     missing = [each for each in wanted if each not in results]
     if not wanted:
         return results
     with _progress() as progress:
         bar = progress.add_task(what, total=len(wanted), completed=len(results))
         for each, (columns, seconds) in _computed(missing, workers):
-            _keep(each, columns, seconds, folder)
+            _store(each, folder).keep(each.name, dict(each.settings), {"seconds": seconds, "columns": columns})
             results[each] = columns
             progress.advance(bar)
     return results
@@ -96,7 +98,7 @@ def work_through(pieces: Iterable[Piece], folder: Path, workers: int, what: str)
 
 def seconds_spent(pieces: Iterable[Piece], folder: Path) -> float:
     """What these pieces took when they were computed, added up: the time of one core."""
-    return math.fsum(json.loads(_file(each, folder).read_text())["seconds"] for each in dict.fromkeys(pieces))
+    return math.fsum(_kept(each, folder)["seconds"] for each in dict.fromkeys(pieces))
 
 
 def _computed(pieces: list[Piece], workers: int) -> Iterator[tuple[Piece, tuple[Columns, float]]]:
@@ -118,41 +120,22 @@ def _leave_interrupts_to_the_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _kept(each: Piece, folder: Path) -> Columns | None:
-    path = _file(each, folder)
-    if not path.is_file():
-        return None
-    found = json.loads(path.read_text())
-    columns: Columns = found["columns"]
-    return columns if found["made_by"] == _made_by(each) else None
+def _kept(each: Piece, folder: Path) -> Any:
+    """Seconds and columns of a piece, or None if they have to be computed."""
+    kept = _store(each, folder).read(each.name, dict(each.settings))
+    return kept.result if kept is not None and kept.current else None
 
 
-def _keep(each: Piece, columns: Columns, seconds: float, folder: Path) -> None:
-    """Written whole or not at all, so that an interrupt leaves no half file behind."""
-    path = _file(each, folder)
-    unfinished = path.with_suffix(".part")
-    unfinished.write_text(json.dumps({"made_by": _made_by(each), "seconds": seconds, "columns": columns}))
-    unfinished.replace(path)
-
-
-def _file(each: Piece, folder: Path) -> Path:
-    return folder / f"{each.name}.json"
-
-
-def _made_by(each: Piece) -> dict[str, object]:
-    return {"measure": each.measure.__name__, "settings": dict(each.settings), "code": code_fingerprint(each.measure)}
+def _store(each: Piece, folder: Path) -> Store:
+    """Where a piece is kept; every measuring function has a source of its own."""
+    return Store(folder, code_fingerprint(each.measure), commit())
 
 
 @cache
 def code_fingerprint(measure: Measure) -> str:
-    """Changes with the package, with how this is measured, and with numpy and scipy: old pieces then no longer "
-    "count.
-    """
-    digest = hashlib.sha256(f"{numpy.__version__} {scipy.__version__}".encode())
-    own = Path(inspect.getfile(measure))
-    for path in [*sorted(PACKAGE.rglob("*.py")), *SHARED, own]:
-        digest.update(path.name.encode() + path.read_bytes())
-    return digest.hexdigest()[:16]
+    """Changes with the package, with how this is measured, and with numpy and scipy; older pieces then do not count."""
+    files = [*sorted(PACKAGE.rglob("*.py")), *SHARED, Path(inspect.getfile(measure))]
+    return f"{digest_of(files)}, numpy {numpy.__version__}, scipy {scipy.__version__}"
 
 
 def _progress() -> Progress:

@@ -59,6 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def reproduce(sections: Sequence[Section], extent: Extent, out: Path, workers: int, what: str) -> dict[str, Sheet]:
     """Measure what these sections need, then write each: NAME.md, pictures and numbers in `out`."""
+    out.mkdir(parents=True, exist_ok=True)
     kept = out / "pieces"
     results = work_through([each for section in sections for each in section.pieces(extent)], kept, workers, what)
     clocked = [each for section in sections for each in section.timed(extent)]

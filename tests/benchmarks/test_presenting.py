@@ -19,9 +19,9 @@ from benchmarks.page import page
 from benchmarks.peers import sets_of_table
 from benchmarks.results import Fits, Results
 from benchmarks.roofline import instructions_told
-from benchmarks.store import Store, digest_of
 from benchmarks.tables import figures, seconds, table
 from benchmarks.targets import above, at_least_faster, below, crowd_lines, linear, more_exact, same, under_memory
+from experiments.store import Store, digest_of
 
 SOME = Fits(1.0, 1.0, 7, 2.0, 0.1, [0.5], 0.4, "ab", 10, 0.01)
 
@@ -146,6 +146,12 @@ def test_other_settings_another_source_or_fresh_measure_again(tmp_path, change):
     settings = {"n": 2 if change == "settings" else 1}
     assert again.read("part", settings).current is (change == "fresh")
     assert again.measured("part", settings, lambda: 2) == 2
+
+
+def test_what_an_older_program_wrote_is_measured_again(tmp_path):
+    (tmp_path / "part.json").write_text(json.dumps({"made_by": {}, "columns": {}}))
+    assert store(tmp_path).read("part", {}) is None
+    assert store(tmp_path).measured("part", {}, lambda: 1) == 1
 
 
 def test_a_part_that_fails_leaves_what_was_kept(tmp_path):

@@ -7,7 +7,9 @@ import pytest
 from experiments import pieces
 from experiments.measure.batches import batch_numbers, batch_pieces, every, fit_batches
 from experiments.measure.crowds import crowd_accuracies
+from experiments.page.plan import Extent, Section
 from experiments.pieces import joined, piece, work_through
+from experiments.reproduce import reproduce
 
 COMPUTED = []
 
@@ -55,9 +57,10 @@ def test_a_piece_says_what_made_it(tmp_path):
     work_through([piece(squares, upto=2)], tmp_path, 1, "kept")
     (path,) = tmp_path.glob("*.json")
     kept = json.loads(path.read_text())
-    assert kept["made_by"]["settings"] == {"upto": 2}
-    assert kept["columns"] == {"square": [0.0, 1.0]}
-    assert kept["seconds"] >= 0
+    assert kept["settings"] == {"upto": 2}
+    assert kept["source"] == pieces.code_fingerprint(squares)
+    assert kept["result"]["columns"] == {"square": [0.0, 1.0]}
+    assert kept["result"]["seconds"] >= 0
 
 
 def test_one_core_or_two_the_numbers_are_the_same(tmp_path):
@@ -81,3 +84,9 @@ def test_batches_differ_and_rules_see_the_same_ones():
     again = fit_batches("birds", "Majority", 6, 4, 8)
     assert majority["hamming"][4:] == again["hamming"]
     assert len(set(majority["hamming"])) > 2
+
+
+def test_a_section_without_pieces_is_written_into_a_folder_that_is_not_there_yet(tmp_path):
+    section = Section("small", lambda _, __, sheet: sheet.numbers("small", ["x"], [[1]]))
+    reproduce([section], Extent(), tmp_path / "new", 1, "small")
+    assert (tmp_path / "new" / "small.csv").read_text() == "x\n1\n"

@@ -39,7 +39,7 @@ class VoterFound:
 
 
 @dataclass(frozen=True)
-class Place:
+class Standing:
     """One participant's place by the paper's incentive, out of so many, and agreement with the crowd."""
 
     rank: int
@@ -60,8 +60,8 @@ class Live:
     method: str = ""
     sets: Mapping[str, SetFound] = field(default_factory=dict)
     voters: tuple[VoterFound, ...] = ()
-    places: Mapping[str, Place] = field(default_factory=dict)
-    leaders: tuple[tuple[str, Place], ...] = ()
+    places: Mapping[str, Standing] = field(default_factory=dict)
+    leaders: tuple[tuple[str, Standing], ...] = ()
     counts_gold: bool = False
     times: tuple[tuple[int, int], ...] = ()
     left_out: int = 0

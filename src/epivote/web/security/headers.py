@@ -54,48 +54,62 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        began, is_whole, seen = False, False, 0
-        deadline = asyncio.get_running_loop().time() + SECONDS_FOR_A_BODY
-
-        async def counted() -> Message:
-            nonlocal seen, is_whole
-            try:
-                async with asyncio.timeout_at(None if is_whole else deadline):
-                    message = await receive()
-            except TimeoutError:
-                raise HTTPException(408) from None
-            seen += len(message.get("body", b""))
-            is_whole = is_whole or not message.get("more_body", False)
-            if seen > LARGEST_BODY:
-                raise HTTPException(413)
-            return message
-
-        async def with_headers(message: Message) -> None:
-            nonlocal began
-            if message["type"] == "http.response.start":
-                began = True
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
-            await send(message)
-
         request = Request(scope, receive)
+        guarded = _GuardedRequest(receive, send)
         wait = self.limiter.take("requests", address_of(scope), self.limits.requests)
         status = 429 if wait else _wrong_size(request)
         if status is not None:
             refused = self.refuse(request, status, wait)
+            # The rest of the body may be of any length: the connection cannot be used for another request.
             refused.headers["Connection"] = "close"
             await _let_finish(receive)
-            await refused(scope, receive, with_headers)
+            await refused(scope, receive, guarded.send)
             return
         try:
-            await self.app(scope, counted, with_headers)
+            await self.app(scope, guarded.receive, guarded.send)
         except ClientDisconnect:
             return
         except Exception:
             LOG.exception("a request failed: %s %r", request.method, scope["path"])
-            if not began:
-                await self.refuse(request, 500, 0.0)(scope, receive, with_headers)
+            # A response that has begun cannot be taken back; the server then ends the connection.
+            if not guarded.response_began:
+                await self.refuse(request, 500, 0.0)(scope, receive, guarded.send)
+
+
+class _GuardedRequest:
+    """One request: `receive` bounds the size and the time of its body, `send` adds the headers to its response."""
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive = receive
+        self._send = send
+        self._deadline = asyncio.get_running_loop().time() + SECONDS_FOR_A_BODY
+        self._body_read = 0  # bytes
+        self._body_ended = False
+        self.response_began = False
+
+    async def receive(self) -> Message:
+        """The next message from the client; raises 408 if the body takes too long and 413 if it is too large."""
+        try:
+            # After the body the only message left is the end of the connection, which may take as long as it likes.
+            async with asyncio.timeout_at(None if self._body_ended else self._deadline):
+                message = await self._receive()
+        except TimeoutError:
+            raise HTTPException(408) from None
+        # Counted here as well as in _wrong_size, because a chunked body announces no length.
+        self._body_read += len(message.get("body", b""))
+        self._body_ended = self._body_ended or not message.get("more_body", False)
+        if self._body_read > LARGEST_BODY:
+            raise HTTPException(413)
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Pass a message on to the client; headers that a page has set itself are kept."""
+        if message["type"] == "http.response.start":
+            self.response_began = True
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+        await self._send(message)
 
 
 async def _let_finish(receive: Receive) -> None:
@@ -117,7 +131,7 @@ def address_of(scope: Scope) -> str:
 
 
 def _wrong_size(request: Request) -> int | None:
-    """The status for a request whose head, or whose body by its own account, is too large."""
+    """400 if path, query and headers are too large, 413 if the announced body is, else None."""
     head = len(request.scope["path"]) + len(request.scope["query_string"])
     if head + sum(len(name) + len(text) for name, text in request.scope["headers"]) > LARGEST_HEAD:
         return 400

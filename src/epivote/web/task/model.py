@@ -13,7 +13,7 @@ from epivote import SURE, SizeBounds
 
 Order = Literal["shuffled", "doubtful"]
 Join = Literal["nickname", "invitation"]
-Method = Literal["em", "amle", "auto"]
+LiveMethod = Literal["em", "amle", "auto"]
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Task:
     opens: datetime | None = None
     closes: datetime | None = None
     languages: tuple[str, ...] = ("en", "fr")
-    method: Method = "em"
+    method: LiveMethod = "em"
 
     @property
     def threshold(self) -> float:

@@ -4,26 +4,44 @@ from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import fields
+from datetime import datetime
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 from urllib.parse import urlsplit
 
 from epivote import FileError, InputError, SizeBounds
 from epivote.web.languages import CODES
 from epivote.web.task.lines import lines_of
-from epivote.web.task.model import Alternative, Instance, Join, Method, Order, Task
-from epivote.web.task.tables import Mistake, Mistakes, Table, close
+from epivote.web.task.model import Alternative, Instance, Join, LiveMethod, Order, Task
+from epivote.web.task.tables import Kind, Mistake, Mistakes, TaskTable, close
 
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg")
 SOUNDS = (".mp3", ".ogg", ".oga", ".opus", ".wav", ".m4a", ".flac")
 MOST_INSTANCES = 5_000  # of a task that a live page can show; a round number
 MOST_ALTERNATIVES = 200  # that a participant can be shown at once; a round number
-TASK_KEYS = (
-    *("title", "instructions", "size", "show_size", "order", "most_ballots", "confidence", "ranking", "join"),
-    *("opens", "closes", "languages", "method", "privacy", "alternatives", "instances"),
+TRUTH = Kind(lambda value: isinstance(value, bool), "true or false, without quotes")
+TIME = Kind(
+    lambda value: isinstance(value, datetime) and value.tzinfo is not None,
+    "date, time and offset: 2027-03-01T09:00:00+01:00",
+    lambda value: repr(str(value)),
 )
-ALTERNATIVE_KEYS = ("name", "help", "picture", "picture_text")
-INSTANCE_KEYS = ("name", "text", "picture", "picture_text", "audio", "link", "alternatives", "size", "gold")
+SETTINGS = {  # of a task, except texts; what is not written has the value that `Task` gives it
+    "show_size": TRUTH,
+    "ranking": TRUTH,
+    "order": Kind.one_of(Order),
+    "join": Kind.one_of(Join),
+    "method": Kind.one_of(LiveMethod),
+    # `true` is no count, although it is an int to Python.
+    "most_ballots": Kind(lambda value: type(value) is int and value >= 1, "a whole number of at least 1"),
+    "confidence": Kind(
+        lambda value: isinstance(value, float) and 0.5 <= value < 1, "a probability such as 0.95, from 0.5 to below 1"
+    ),
+}
+TIMES = dict.fromkeys(("opens", "closes"), TIME)
+TASK_KEYS = {each.name for each in fields(Task)} - {"folder"}
+ALTERNATIVE_KEYS = {each.name for each in fields(Alternative)}
+INSTANCE_KEYS = {each.name for each in fields(Instance)} - {"offered"} | {"alternatives"}
 
 
 def read_task(path: Path) -> Task:
@@ -50,7 +68,7 @@ def check_task(path: Path) -> tuple[Task | None, list[Mistake]]:
     except tomllib.TOMLDecodeError as error:
         return None, [_syntax(str(error))]
     mistakes = Mistakes(lines_of(text))
-    task = _task(Table(values, (), mistakes, "the task"), path.absolute().parent)
+    task = _task(TaskTable(values, (), mistakes, "the task"), path.absolute().parent)
     found = mistakes.sorted()
     return (None if found else task), found
 
@@ -62,15 +80,15 @@ def _syntax(message: str) -> Mistake:
     return Mistake(line, f"this is not TOML: {told[:1].lower()}{told[1:]}; look at quotes and brackets here and above")
 
 
-def _task(table: Table, folder: Path) -> Task:
+def _task(table: TaskTable, folder: Path) -> Task:
     table.check_keys(TASK_KEYS)
     if "size" not in table.values:
         table.wrong("size", 'the task has no size; write how many alternatives are right: size = "1..2"')
-    size = table.size("size", None) or SizeBounds(0, None)
+    size = table.size(SizeBounds(0, None))
     alternatives = _alternatives(table, folder)
     instances = _instances(table, folder, alternatives, size)
-    opens, closes = table.time("opens"), table.time("closes")
-    if opens is not None and closes is not None and closes <= opens:
+    times = table.settings(TIMES)
+    if len(times) == len(TIMES) and times["closes"] <= times["opens"]:
         table.wrong("closes", "the task closes before it opens; correct one of the two times")
     return Task(
         title=table.text("title", needed=True, longest=300),
@@ -80,20 +98,13 @@ def _task(table: Table, folder: Path) -> Task:
         instances=instances,
         instructions=table.text("instructions"),
         privacy=table.text("privacy"),
-        show_size=table.truth("show_size", True),
-        order=table.choice("order", get_args(Order)),
-        most_ballots=table.count("most_ballots"),
-        confidence=table.share("confidence"),
-        ranking=table.truth("ranking", False),
-        join=table.choice("join", get_args(Join)),
-        opens=opens,
-        closes=closes,
         languages=_languages(table),
-        method=table.choice("method", get_args(Method)),
+        **times,
+        **table.settings(SETTINGS),
     )
 
 
-def _languages(table: Table) -> tuple[str, ...]:
+def _languages(table: TaskTable) -> tuple[str, ...]:
     named = table.names("languages")
     for code in named or ():
         if code not in CODES:
@@ -101,7 +112,7 @@ def _languages(table: Table) -> tuple[str, ...]:
     return named or CODES
 
 
-def _alternatives(task: Table, folder: Path) -> tuple[Alternative, ...]:
+def _alternatives(task: TaskTable, folder: Path) -> tuple[Alternative, ...]:
     found = []
     for table in _tables(task, "alternatives", MOST_ALTERNATIVES):
         table.check_keys(ALTERNATIVE_KEYS)
@@ -116,13 +127,13 @@ def _alternatives(task: Table, folder: Path) -> tuple[Alternative, ...]:
 
 
 def _instances(
-    task: Table, folder: Path, alternatives: tuple[Alternative, ...], size: SizeBounds
+    task: TaskTable, folder: Path, alternatives: tuple[Alternative, ...], size: SizeBounds
 ) -> tuple[Instance, ...]:
     found = []
     for table in _tables(task, "instances", MOST_INSTANCES):
         table.check_keys(INSTANCE_KEYS)
         offered = _offered(table, alternatives)
-        own_size = table.size("size", size) or size
+        own_size = table.size(size)
         if own_size.lower > len(offered):
             table.wrong(
                 "size" if "size" in table.values else "alternatives",
@@ -148,7 +159,7 @@ def _instances(
     return tuple(found)
 
 
-def _tables(task: Table, key: str, most: int) -> list[Table]:
+def _tables(task: TaskTable, key: str, most: int) -> list[TaskTable]:
     """The tables `[[key]]`, each called by its name."""
     one = key.removesuffix("s")
     values: Any = task.values.get(key, [])
@@ -163,11 +174,11 @@ def _tables(task: Table, key: str, most: int) -> list[Table]:
     for number, each in enumerate(values):
         name = each.get("name")
         called = f"{one} {name!r}" if isinstance(name, str) and name.strip() else f"{one} number {number + 1}"
-        found.append(Table(each, (key, number), task.mistakes, called))
+        found.append(TaskTable(each, (key, number), task.mistakes, called))
     return found
 
 
-def _check_unique(task: Table, key: str, names: list[str]) -> None:
+def _check_unique(task: TaskTable, key: str, names: list[str]) -> None:
     seen: dict[str, int] = {}
     for number, name in enumerate(names):
         if name and name in seen:
@@ -178,7 +189,7 @@ def _check_unique(task: Table, key: str, names: list[str]) -> None:
         seen.setdefault(name, number)
 
 
-def _offered(table: Table, alternatives: tuple[Alternative, ...]) -> tuple[Alternative, ...]:
+def _offered(table: TaskTable, alternatives: tuple[Alternative, ...]) -> tuple[Alternative, ...]:
     """The menu of an instance, in the order of the task's alternatives."""
     named = table.names("alternatives")
     if named is None:
@@ -189,7 +200,7 @@ def _offered(table: Table, alternatives: tuple[Alternative, ...]) -> tuple[Alter
     return tuple(each for each in alternatives if each.name in named)
 
 
-def _gold(table: Table, offered: tuple[Alternative, ...], size: SizeBounds) -> frozenset[str] | None:
+def _gold(table: TaskTable, offered: tuple[Alternative, ...], size: SizeBounds) -> frozenset[str] | None:
     named = table.names("gold")
     if named is None:
         return None
@@ -201,14 +212,14 @@ def _gold(table: Table, offered: tuple[Alternative, ...], size: SizeBounds) -> f
     return frozenset(named)
 
 
-def _check_known(table: Table, key: str, named: tuple[str, ...], known: tuple[str, ...]) -> bool:
+def _check_known(table: TaskTable, key: str, named: tuple[str, ...], known: tuple[str, ...]) -> bool:
     strangers = [name for name in named if name not in known]
     for name in strangers:
         table.wrong(key, f"{name!r} in {key} of {table.called} is not offered there{close(name, known)}; correct it")
     return not strangers
 
 
-def _file(table: Table, key: str, endings: tuple[str, ...], folder: Path) -> str:
+def _file(table: TaskTable, key: str, endings: tuple[str, ...], folder: Path) -> str:
     """A file inside the task's folder, as it is written there."""
     name = table.text(key, longest=500)
     if not name:
@@ -233,7 +244,7 @@ def is_inside(folder: Path, name: str) -> bool:
         return False
 
 
-def _link(table: Table) -> str:
+def _link(table: TaskTable) -> str:
     link = table.text("link", longest=2_000)
     if not link:
         return ""

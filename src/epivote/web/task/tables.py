@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from epivote import InputError, SizeBounds
 from epivote.web.task.lines import Where, line_of
@@ -38,8 +37,22 @@ class Mistakes:
         return sorted(dict.fromkeys(self.found), key=lambda mistake: mistake.line)
 
 
+class Kind(NamedTuple):
+    """What a value may be, what to write instead of another one, and how that one is shown."""
+
+    is_right: Callable[[Any], bool]
+    to_write: str
+    shown: Callable[[Any], str] = repr
+
+    @classmethod
+    def one_of(cls, literal: Any) -> Kind:
+        """Any of the words of a `Literal`."""
+        words = get_args(literal)
+        return cls(lambda value: value in words, f"one of {', '.join(map(repr, words))}")
+
+
 @dataclass(frozen=True)
-class Table:
+class TaskTable:
     """One table: its keys are read one by one, each with the kind of value it should have."""
 
     values: Mapping[str, Any]
@@ -79,49 +92,13 @@ class Table:
             self.wrong("name", f"name of {self.called} goes over several lines; write it on one")
         return value
 
-    def truth(self, key: str, usual: bool) -> bool:
-        """True or false."""
-        value = self.values.get(key, usual)
-        if not isinstance(value, bool):
-            self.wrong(key, f"{key} is {value!r}; write true or false, without quotes")
-            return usual
-        return value
-
-    def choice(self, key: str, choices: tuple[str, ...]) -> Any:
-        """One of some words, the first if it is not there."""
-        value = self.values.get(key, choices[0])
-        if value not in choices:
-            self.wrong(key, f"{key} is {value!r}; write one of {', '.join(f'{each!r}' for each in choices)}")
-            return choices[0]
-        return value
-
-    def count(self, key: str) -> int | None:
-        """A whole number of at least 1."""
-        value = self.values.get(key)
-        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-            self.wrong(key, f"{key} is {value!r}; write a whole number of at least 1")
-            return None
-        return value
-
-    def share(self, key: str) -> float | None:
-        """A probability above one half and below 1."""
-        value = self.values.get(key)
-        if value is None:
-            return None
-        if not isinstance(value, (int, float)) or not 0.5 <= value < 1:
-            self.wrong(key, f"{key} is {value!r}; write a probability such as 0.95, from 0.5 to below 1")
-            return None
-        return float(value)
-
-    def time(self, key: str) -> datetime | None:
-        """A moment with its time zone."""
-        value = self.values.get(key)
-        if value is None:
-            return None
-        if not isinstance(value, datetime) or value.tzinfo is None:
-            self.wrong(key, f"{key} is {str(value)!r}; write date, time and offset: 2027-03-01T09:00:00+01:00")
-            return None
-        return value
+    def settings(self, kinds: Mapping[str, Kind]) -> dict[str, Any]:
+        """The values of those keys that are there and right; the others are noted."""
+        there = {key: self.values[key] for key in kinds if key in self.values}
+        for key, value in there.items():
+            if not kinds[key].is_right(value):
+                self.wrong(key, f"{key} is {kinds[key].shown(value)}; write {kinds[key].to_write}")
+        return {key: value for key, value in there.items() if kinds[key].is_right(value)}
 
     def names(self, key: str) -> tuple[str, ...] | None:
         """A list of names."""
@@ -136,15 +113,12 @@ class Table:
             self.wrong(key, f"{key} of {self.called} names something twice; name everything once")
         return tuple(dict.fromkeys(named))
 
-    def size(self, key: str, usual: SizeBounds | None) -> SizeBounds | None:
+    def size(self, usual: SizeBounds) -> SizeBounds:
         """How many alternatives are right."""
-        value = self.values.get(key)
-        if value is None:
-            return usual
         try:
-            return SizeBounds.of(str(value))
+            return SizeBounds.of(str(self.values["size"])) if "size" in self.values else usual
         except InputError as error:
-            self.wrong(key, f"{key} of {self.called}: {error}")
+            self.wrong("size", f"size of {self.called}: {error}")
             return usual
 
 

@@ -78,13 +78,6 @@ def _of_http(request: Request, error: Exception) -> Response:
     return response
 
 
-def _of_store(request: Request, error: Exception) -> Response:
-    status = 403 if isinstance(error, InvitationError) else 409
-    kind = type(error).__name__.removesuffix("Error").lower()
-    detail = f".{error}" if isinstance(error, (InvitationError, NotOpenError)) else ""
-    return error_page(request, status, f"{kind}{detail}")
-
-
 def _of_database(request: Request, _error: Exception) -> Response:
     return error_page(request, 503, "error.503", 5.0)
 
@@ -92,9 +85,9 @@ def _of_database(request: Request, _error: Exception) -> Response:
 HANDLERS: Mapping[Any, Callable[[Request, Exception], Response]] = {
     PageError: _of_page,
     HTTPException: _of_http,
-    NotOpenError: _of_store,
-    NameTakenError: _of_store,
-    InvitationError: _of_store,
+    NotOpenError: lambda request, error: error_page(request, 409, f"answers.{error}"),
+    NameTakenError: lambda request, _: error_page(request, 409, "name.taken"),
+    InvitationError: lambda request, error: error_page(request, 403, f"invitation.{error}"),
     DBAPIError: _of_database,
     PoolTimeout: _of_database,
 }

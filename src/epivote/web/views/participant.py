@@ -28,7 +28,7 @@ def join(visit: Visit) -> Response:
     if _joined(visit) is not None:
         return see("/question")
     if site.gate(is_closed=site.store.is_closed()) != "open":
-        raise PageError(409, "notopen.closed")
+        raise PageError(409, "answers.closed")
     invitation = visit.text("invitation")
     name = clean_name(visit.text("nickname"))
     if name is None:

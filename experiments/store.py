@@ -1,7 +1,7 @@
-"""Results of finished parts, kept in build/bench/*.json so that an interrupted run goes on where it stopped.
+"""Results kept on disk, one JSON file each, so that an interrupted run goes on where it stopped.
 
-A result is current if it was made with the same settings by the same source; others are measured again, and shown as
-stale until then.
+Both `experiments` and `benchmarks` use it. A result is current if it was made with the same settings by the same
+source; others are computed again.
 """
 
 from __future__ import annotations
@@ -14,19 +14,18 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-FOLDER = ROOT / "build" / "bench"
-PRESENTING = {"page", "run", "store", "results", "tables", "targets", "exponents", "files", "bare_polars"}
 
 Settings = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A result, and what made it when."""
+    """A result with the commit and the date it was made; `current` says whether it still holds."""
 
     result: Any
     commit: str
@@ -36,7 +35,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class Store:
-    """A folder of results; `source` tells the code that is measured now, `commit` names it for people."""
+    """A folder of results; `source` stands for the code that makes them now, `fresh` makes all of them again."""
 
     folder: Path
     source: str
@@ -49,6 +48,8 @@ class Store:
         if not path.exists():
             return None
         kept = json.loads(path.read_text())
+        if "result" not in kept:  # written by an older program
+            return None
         current = kept["source"] == self.source and kept["settings"] == plain(settings)
         return Kept(kept["result"], kept["commit"], kept["date"], current)
 
@@ -61,11 +62,12 @@ class Store:
         print(f"{name}: measuring", file=sys.stderr)
         begin = time.perf_counter()
         result = work()
-        self._keep(name, settings, result)
+        self.keep(name, settings, result)
         print(f"{name}: done in {time.perf_counter() - begin:.1f} s", file=sys.stderr)
         return result
 
-    def _keep(self, name: str, settings: Settings, result: Any) -> None:
+    def keep(self, name: str, settings: Settings, result: Any) -> None:
+        """Write a result whole or not at all, so that an interrupt leaves no half file behind."""
         self.folder.mkdir(parents=True, exist_ok=True)
         date = datetime.datetime.now().isoformat(" ", "minutes")
         record = {"settings": settings, "source": self.source, "commit": self.commit, "date": date, "result": result}
@@ -79,12 +81,6 @@ def plain(settings: Settings) -> Any:
     return json.loads(json.dumps(settings))
 
 
-def measured_files() -> list[Path]:
-    """What a result depends on: the package, and the benchmarks except what only presents them."""
-    own = [path for path in (ROOT / "benchmarks").glob("*.py") if path.stem not in PRESENTING]
-    return sorted([*(ROOT / "src").rglob("*.py"), *own])
-
-
 def digest_of(files: Iterable[Path]) -> str:
     """One number for the contents of all these files."""
     digest = hashlib.sha256()
@@ -93,6 +89,7 @@ def digest_of(files: Iterable[Path]) -> str:
     return digest.hexdigest()[:16]
 
 
+@cache
 def commit() -> str:
     """The commit that is checked out, marked where files were changed since; empty without a repository."""
     command = ["git", "describe", "--always", "--dirty=, changed since", "--exclude=*"]
@@ -101,8 +98,3 @@ def commit() -> str:
     except (OSError, subprocess.CalledProcessError):
         return ""
     return done.stdout.strip()
-
-
-def open_store(*, fresh: bool = False) -> Store:
-    """The store of this checkout; `fresh` measures again whatever is kept."""
-    return Store(FOLDER, digest_of(measured_files()), commit(), fresh)
