@@ -26,7 +26,7 @@ quiz: .venv/.installed-quiz
 	$(BIN)/python -m examples.shapes.serve --bots $(or $(BOTS),0) --host $(or $(HOST),127.0.0.1) --port $(or $(PORT),8000)
 
 test: lint types .venv/.installed-dev
-	$(BIN)/pytest -q -n auto -m "not slow"
+	$(BIN)/pytest -q -n auto --dist worksteal -m "not slow"
 
 test-slow: .venv/.installed-dev
 	$(BIN)/pytest -q -n auto -m slow

@@ -1,9 +1,11 @@
 """Waiting for others, but not for ever."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 PATIENCE = 120
+LONGEST_TEST = 300
 
 
 @contextmanager
@@ -25,3 +27,12 @@ def read_until(stream, wanted):
         if wanted in line:
             return line
     raise AssertionError(f"it ended, or was ended after {PATIENCE} seconds, before it said {wanted!r}")
+
+
+def apart(work, *arguments):
+    """Do work in a thread of its own: a browser that is open keeps the event loop of this one."""
+    pool = ThreadPoolExecutor(1)
+    try:
+        return pool.submit(work, *arguments).result(LONGEST_TEST)
+    finally:
+        pool.shutdown(wait=False)

@@ -2,16 +2,16 @@
 
 import itertools
 import math
-import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import scipy.stats
 
+import epivote.planning as planning
 import oracles
 from epivote import Ballots, InputError, Parameters, SizeBounds, plan
-from epivote.plan import typical_parameters
+from epivote.planning import typical_parameters
 
 INSTANCES = 2000
 UNLIKE = Parameters(np.array([0.9, 0.55]), np.array([0.2, 0.3]), np.array([0.6, 0.3, 0.15]))
@@ -42,7 +42,7 @@ def expected(p, q, t, lower, upper):
 @pytest.fixture
 def three_points(monkeypatch):
     """Only what is looked at is simulated."""
-    monkeypatch.setattr(sys.modules["epivote.plan"], "USUAL", (1, 2, 3))
+    monkeypatch.setattr(planning, "USUAL", (1, 2, 3))
 
 
 def point(found, ballots):

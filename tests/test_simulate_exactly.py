@@ -1,11 +1,11 @@
 """Every option of a simulation, found again in what was drawn."""
 
-import sys
 import zlib
 
 import numpy as np
 import pytest
 
+import epivote.simulation as simulation
 import oracles
 from epivote import Beta, BoundsError, InputError, SizeBounds, Truths, reference_crowd, simulate
 
@@ -194,7 +194,7 @@ def test_everybody_answers_everything_unless_told():
 def test_how_much_is_drawn_at_a_time_changes_nothing(monkeypatch, numbers, options):
     options = {"instances": 17, "voters": 6, "alternatives": 3, "bounds": (0, 2), "seed": 4, **options}
     whole = simulate(**options)
-    monkeypatch.setattr(sys.modules["epivote.simulate"], "NUMBERS_PER_CHUNK", numbers)
+    monkeypatch.setattr(simulation, "NUMBERS_PER_CHUNK", numbers)
     parts = simulate(**options)
     assert parts.ballots == whole.ballots
     assert parts.gold == whole.gold
@@ -204,7 +204,7 @@ def test_how_much_is_drawn_at_a_time_changes_nothing(monkeypatch, numbers, optio
 def test_how_many_answer_does_not_depend_on_how_much_is_drawn_at_a_time(monkeypatch, numbers):
     options = {"instances": 40, "voters": 9, "alternatives": 2, "bounds": 1, "coverage": 0.3, "seed": 6}
     whole = simulate(**options)
-    monkeypatch.setattr(sys.modules["epivote.simulate"], "NUMBERS_PER_CHUNK", numbers)
+    monkeypatch.setattr(simulation, "NUMBERS_PER_CHUNK", numbers)
     parts = simulate(**options)
     assert parts.ballots.cast.tolist() == whole.ballots.cast.tolist()
     assert parts.gold == whole.gold
@@ -212,7 +212,7 @@ def test_how_many_answer_does_not_depend_on_how_much_is_drawn_at_a_time(monkeypa
 
 @pytest.mark.parametrize("numbers", [1, 4, 5, 1000])
 def test_few_of_many_drawn_in_parts_are_as_many_as_asked(monkeypatch, numbers):
-    monkeypatch.setattr(sys.modules["epivote.simulate"], "NUMBERS_PER_CHUNK", numbers)
+    monkeypatch.setattr(simulation, "NUMBERS_PER_CHUNK", numbers)
     crowd = simulate(instances=50, voters=9, alternatives=2, bounds=1, ballots_per_instance=2, hit_rates=0.99, seed=1)
     assert np.all(crowd.ballots.cast == 2)
     voter, _, ticks, right = tables(crowd)

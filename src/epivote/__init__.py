@@ -62,8 +62,8 @@ from epivote.evaluate.metrics import (
     score,
     zero_one,
 )
-from epivote.plan import Plan, PlanPoint, plan
-from epivote.simulate import Beta, Simulation, reference_crowd, simulate
+from epivote.planning import Plan, PlanPoint, plan
+from epivote.simulation import Beta, Simulation, reference_crowd, simulate
 from epivote.summary import FoundSet, GoldCheck, Summary, summarize
 
 if TYPE_CHECKING:
@@ -187,6 +187,11 @@ _LATER = {
     "write_report": "report.page",
     "write_truths": "formats.write",
 }
+
+
+def __dir__() -> list[str]:
+    """Public names only; packages are reached by importing them."""
+    return sorted(__all__)
 
 
 def __getattr__(name: str) -> Any:

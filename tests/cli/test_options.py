@@ -22,7 +22,7 @@ from epivote import (
     write_ballots,
 )
 from epivote.cli import estimating, files
-from epivote.simulate import Beta
+from epivote.simulation import Beta
 from said import run, said, told
 
 PLAIN = "voter,instance,alternatives\nann,q1,a\nbo,q1,a|b\nann,q2,b\nbo,q2,\n"

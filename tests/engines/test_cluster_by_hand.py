@@ -14,6 +14,7 @@ from epivote.engines.gold import gold_by_block
 from epivote.engines.local import LocalEngine
 from epivote.engines.where import block_engine
 from epivote.estimate.workload import InMemoryWorkload
+from patience import apart
 
 pytest.importorskip("distributed")
 CROWD = reference_crowd(30, 8, 5, 2, seed=2)
@@ -69,7 +70,7 @@ class Client:
         self.versions, self.placed, self.current = versions or {}, [], 0
 
     def sync(self, work, *given):
-        return asyncio.run(asyncio.wait_for(work(*given), SECONDS))
+        return apart(asyncio.run, asyncio.wait_for(work(*given), SECONDS))
 
     async def nthreads(self):
         return self.threads.pop(0) if len(self.threads) > 1 else self.threads[0]
@@ -266,7 +267,7 @@ def test_an_engine_at_a_worker_has_its_threads_and_finds_the_same(packed, at_a_w
     async def both():
         return await at_worker.hard_sums(PARAMETERS), await at_worker.soft_sums(PARAMETERS)
 
-    hard, (soft, total) = asyncio.run(asyncio.wait_for(both(), SECONDS))
+    hard, (soft, total) = apart(asyncio.run, asyncio.wait_for(both(), SECONDS))
     np.testing.assert_array_equal(hard.voters, expected.hard_sums(PARAMETERS).voters)
     np.testing.assert_allclose(soft.voters, expected.soft_sums(PARAMETERS)[0].voters, rtol=1e-12)
     assert total == pytest.approx(expected.soft_sums(PARAMETERS)[1], rel=1e-12)
@@ -294,16 +295,16 @@ class Clock:
 
 def test_work_that_took_a_tenth_of_a_second_is_handed_to_a_thread_the_next_time(at_a_worker, monkeypatch):
     clock = Clock(monkeypatch)
-    at_worker, here = engine._Engine([], 1, 1), threading.get_ident()
+    at_worker = engine._Engine([], 1, 1)
 
     async def threads_used():
-        found = []
+        found, here = [], threading.get_ident()
         for seconds in (0.0, 0.099, 0.101, 5.0, 0.099, 0.0):
             work = lambda seconds: (clock.passes(seconds), threading.get_ident() != here)[1]  # noqa: E731
             found.append(await at_worker._worked(work, seconds))
         return found
 
-    assert asyncio.run(asyncio.wait_for(threads_used(), SECONDS)) == [True, False, False, True, True, False]
+    assert apart(asyncio.run, asyncio.wait_for(threads_used(), SECONDS)) == [True, False, False, True, True, False]
 
 
 def test_a_minute_without_workers_is_waited_for_with_a_look_every_two_seconds(monkeypatch):

@@ -1,5 +1,5 @@
 """Imports only point down:
-cli > web > report > plan | summary > formats | estimate | evaluate | simulate > engines > kernels > model > data > errors.
+cli > web > report > planning | summary > formats | estimate | evaluate | simulation > engines > kernels > model > data > errors.
 
 `web` stands on the public names alone, as any other program would: `from epivote import ...` and its own modules.
 """
@@ -22,8 +22,8 @@ LAYERS = {
     "formats": 3,
     "estimate": 3,
     "evaluate": 3,
-    "simulate": 3,
-    "plan": 3.5,
+    "simulation": 3,
+    "planning": 3.5,
     "summary": 3.5,
     "report": 4,
     "web": 4.5,
@@ -79,7 +79,7 @@ def test_the_walk_sees_what_points_up():
     assert upward("cli", "from epivote.estimate.amle import AMLE") == []
     assert upward("cli", "from epivote.web.app import collect_app") == []
     assert upward("report", "from epivote.web.app import collect_app") == ["epivote.web.app"]
-    assert upward("summary", "from epivote.plan import plan") == ["epivote.plan"]
+    assert upward("summary", "from epivote.planning import plan") == ["epivote.planning"]
 
 
 def test_the_web_stands_on_public_names():

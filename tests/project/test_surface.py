@@ -17,7 +17,9 @@ ROOT = Path(__file__).parent.parent.parent
 def test_all_is_exact():
     assert len(set(epivote.__all__)) == len(epivote.__all__)
     public = {name for name in vars(epivote) if not name.startswith("_")}
-    packages = {module.name for module in pkgutil.iter_modules(epivote.__path__)} - {"simulate", "plan"}
+    packages = {module.name for module in pkgutil.iter_modules(epivote.__path__)}
+    assert packages.isdisjoint(epivote.__all__), "no function hides a module"
+    assert dir(epivote) == sorted(epivote.__all__)
     extra = {"TYPE_CHECKING", "Any"}
     lazy = {name for name in epivote.__all__ if name not in vars(epivote)}
     assert public - packages - extra == set(epivote.__all__) - lazy - {"__version__"}

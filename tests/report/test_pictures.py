@@ -8,7 +8,7 @@ import pytest
 
 from epivote import EM, Ballots, CalibrationBin, InputError, Interval, Majority, MaximumLikelihood, SizeBounds, simulate
 from epivote.estimate.explain import Account
-from epivote.plan import Plan, PlanPoint
+from epivote.planning import Plan, PlanPoint
 from epivote.report import plots
 
 pyplot = pytest.importorskip("matplotlib.pyplot")

@@ -4,7 +4,6 @@ import http.client
 import itertools
 import os
 import re
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import ClassVar
 
@@ -14,7 +13,6 @@ from examples.crowd.pages import Page, parse
 
 DEVICES = itertools.count(1)
 HTML = "text/html; charset=utf-8"
-PATIENCE = 300
 
 
 def address_of_a_device() -> str:
@@ -107,12 +105,3 @@ def organiser(served, **options) -> Visitor:
 def sentence(answered) -> str:
     """The text of a page, without its tags."""
     return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", answered.text)).strip()
-
-
-def apart(work, *arguments):
-    """Do work in a thread of its own: a browser that is open keeps the event loop of this one."""
-    pool = ThreadPoolExecutor(1)
-    try:
-        return pool.submit(work, *arguments).result(PATIENCE)
-    finally:
-        pool.shutdown(wait=False)

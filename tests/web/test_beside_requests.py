@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-from asking import apart
 from epivote import EM, CrowdWarning, InputError
 from epivote.web.app import collect_app
 from epivote.web.estimation import worker
@@ -18,7 +17,7 @@ from epivote.web.task import read_task
 from epivote.web.views.board import board_of
 from in_process import store_of
 from one_moment import NO_LIMITS, still_app
-from patience import PATIENCE
+from patience import PATIENCE, apart
 from small_quiz import QUIZ, write_quiz
 
 

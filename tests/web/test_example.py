@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from asking import apart, organiser
+from asking import organiser
 from epivote import read_truths
 from epivote.cli import app
 from epivote.web.site import Settings
@@ -22,6 +22,7 @@ from examples.shapes.make_shapes import make
 from examples.shapes.serve import fill_in
 from in_process import until
 from listening import serving_here
+from patience import apart
 from watching import DESKTOP, PHONE, barriers, device, overflow
 
 

@@ -9,12 +9,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse, Response
 
-from asking import apart
 from epivote.web.security import headers, limits
 from epivote.web.security.headers import Guard
 from epivote.web.security.limits import Limiter, Limits, Rate
 from one_moment import NO_LIMITS, still_app
-from patience import PATIENCE
+from patience import PATIENCE, apart
 
 LARGEST_BODY, LARGEST_HEAD = 65_536, 32_768
 

@@ -7,13 +7,14 @@ import pytest
 from typer.testing import CliRunner
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from asking import Visitor, apart
+from asking import Visitor
 from benchmarks.kills import exported, killed_under_load, under_load
 from benchmarks.load import Load, Plan, differences, press
 from epivote.cli import app
 from epivote.web.serving import listen
 from examples.shapes.answers import QUIZ
 from listening import serving_here
+from patience import apart
 
 PATIENCE = 120
 

@@ -8,9 +8,9 @@ import socket
 import pytest
 import uvicorn
 
-from asking import apart
 from epivote import InputError
 from epivote.web.serving import Server, address_of, listen, serve
+from patience import apart
 
 
 def test_a_socket_is_plain_tcp_that_can_be_taken_over():

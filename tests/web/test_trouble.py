@@ -54,6 +54,8 @@ def test_a_database_that_drops_all_connections_is_found_again(postgresql_databas
         assert visitor.answer(2, [1]).status_code == 303
         assert visitor.ballots()[:2] == [(0,), (1,)]
         eventually(lambda: ballots_shown(boss) == 2)
+    lost = ("administrator command", "closed the connection")  # the estimation may have been reading just then
+    running.failures[:] = [each for each in running.failures if not any(words in each for words in lost)]
 
 
 def test_while_somebody_else_writes_answers_wait_and_pages_do_not(serve_here, tmp_path):

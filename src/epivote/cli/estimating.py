@@ -38,8 +38,8 @@ from epivote.formats.predictions import write_predictions
 from epivote.formats.reading import Reading
 from epivote.formats.source import STANDARD_INPUT
 from epivote.formats.write import truth_table, write_estimate
-from epivote.plan import plan as make_plan
-from epivote.plan import typical_parameters
+from epivote.planning import plan as make_plan
+from epivote.planning import typical_parameters
 from epivote.report.page import write_page
 from epivote.report.plots import check_picture, save_plan, save_waterfall
 

@@ -22,8 +22,8 @@ from epivote.formats.export import Export
 from epivote.formats.reading import Reading
 from epivote.formats.source import STANDARD_INPUT
 from epivote.formats.write import Output, output_of, write_ballots, write_menu, write_rates, write_truths
-from epivote.simulate import FEW_FALSE_ALARMS, GOOD_HITS, Beta, reference_crowd
-from epivote.simulate import simulate as draw
+from epivote.simulation import FEW_FALSE_ALARMS, GOOD_HITS, Beta, reference_crowd
+from epivote.simulation import simulate as draw
 
 CROWDS = {"S": (2_000, 100, 10, 3), "M": (50_000, 1_000, 20, 4), "XL": (1_000_000, 10_000, 50, 5)}
 

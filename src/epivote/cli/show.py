@@ -13,7 +13,7 @@ from epivote.data.estimate import Estimate
 from epivote.estimate.explain import Explanation
 from epivote.evaluate.calibration import CalibrationBin
 from epivote.evaluate.metrics import Scores
-from epivote.plan import Plan
+from epivote.planning import Plan
 
 
 def explanation(told: Explanation, *, as_json: bool) -> None:

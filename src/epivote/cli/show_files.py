@@ -13,7 +13,7 @@ from epivote.cli.console import left_out, percent, print_json, table, terminal
 from epivote.data.names import counted
 from epivote.evaluate.inspection import Inspection, Spread
 from epivote.formats.export import Export
-from epivote.simulate import Simulation
+from epivote.simulation import Simulation
 
 MOST_ALTERNATIVES = 20  # rows; a round number
 

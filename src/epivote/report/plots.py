@@ -10,7 +10,7 @@ import numpy as np
 
 from epivote.estimate.explain import Account, Explanation
 from epivote.evaluate.calibration import CalibrationBin
-from epivote.plan import Plan
+from epivote.planning import Plan
 from epivote.report.axes import AGAINST, FOR, TOTAL, check_picture, new_axes, pyplot, save
 from epivote.report.estimate_plots import (
     plot_confidence,

@@ -13,7 +13,7 @@ from epivote.errors import InputError
 from epivote.estimate.maximum_likelihood import MaximumLikelihood
 from epivote.evaluate.intervals import Interval
 from epivote.evaluate.metrics import score
-from epivote.simulate import simulate
+from epivote.simulation import simulate
 
 USUAL = (1, 2, 3, 5, 7, 10, 15, 20, 30)  # ballots per instance in the table; round numbers
 MOST_BALLOTS = 200  # per instance, beyond which no plan is practical; a round number
