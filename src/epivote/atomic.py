@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from epivote.errors import FileError
+from epivote.errors import FileError, reason
 
 Write = Callable[[Path], object]
 
@@ -30,7 +30,7 @@ def write_files(writers: Mapping[Path, Write]) -> None:
         for target, temporary in written.items():
             temporary.replace(target)
     except OSError as error:
-        raise FileError(f"cannot write {target}: {error.strerror or error}; choose another place") from error
+        raise FileError(f"cannot write {target}: {reason(error)}; choose another place") from error
     finally:
         for temporary in written.values():
             temporary.unlink(missing_ok=True)

@@ -67,3 +67,8 @@ class CrowdWarning(UserWarning):
 
 class NotFittedError(EpivoteError, AttributeError):
     """A result was asked for before `fit`."""
+
+
+def reason(error: OSError) -> str:
+    """Why the system refused something, without the number and the path that Python puts around it."""
+    return error.strerror or str(error)

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from epivote.errors import EpivoteError
+from epivote.errors import EpivoteError, reason
 
 INTERRUPTED = 130  # exit code after Ctrl-C: 128 plus the number of SIGINT, as shells have it
 
@@ -70,7 +70,7 @@ def one_sentence_per_error() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        print(f"epivote: cannot write the output: {error.strerror or error}", file=sys.stderr)
+        print(f"epivote: cannot write the output: {reason(error)}", file=sys.stderr)
         raise typer.Exit(1) from None
 
 

@@ -17,7 +17,7 @@ from epivote.data.blocks import Columns
 from epivote.data.names import IntArray, smallest_integers
 from epivote.data.packed import INDEX, SIZES, VERSION, WIDEST_MASK, PackedBallots, block_path
 from epivote.data.stored import names_as_arrays, write_arrays
-from epivote.errors import BallotError, FileError
+from epivote.errors import BallotError, FileError, reason
 
 BALLOTS_PER_BLOCK = 1 << 17  # about a megabyte a block in memory; a round number
 
@@ -54,7 +54,7 @@ def packing(folder: str | Path, voters: Sequence[str], alternatives: Sequence[st
         temporary.chmod(0o755)
         temporary.rename(target)
     except OSError as error:
-        raise FileError(f"cannot write {target}: {error.strerror or error}; nothing was packed") from error
+        raise FileError(f"cannot write {target}: {reason(error)}; nothing was packed") from error
     finally:
         if temporary is not None:
             shutil.rmtree(temporary, ignore_errors=True)

@@ -14,7 +14,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from epivote.data.names import IntArray
-from epivote.errors import FileError
+from epivote.errors import FileError, reason
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -60,7 +60,7 @@ def _opened(path: Path, remedy: str) -> Iterator[zipfile.ZipFile]:
     except (zipfile.BadZipFile, KeyError, EOFError, ValueError, NotImplementedError) as error:
         raise FileError(f"{path} is damaged ({_reason(error)}); {remedy}") from error
     except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror or error}") from error
+        raise FileError(f"cannot read {path}: {reason(error)}") from error
 
 
 def names_as_arrays(what: str, names: Sequence[str]) -> dict[str, NDArray[Any]]:

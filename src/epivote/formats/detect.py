@@ -15,7 +15,7 @@ from epivote.data.columns import INSTANCE_COLUMNS, LIST_COLUMNS, VOTER_COLUMNS, 
 from epivote.data.names import suggestion
 from epivote.data.packed import PackedBallots, is_packed
 from epivote.data.truths import Truths
-from epivote.errors import BallotError, EpivoteError, FileError
+from epivote.errors import BallotError, EpivoteError, FileError, reason
 from epivote.formats.argilla import read_argilla
 from epivote.formats.canonical import settled
 from epivote.formats.doccano import read_doccano
@@ -167,7 +167,7 @@ def _folder(source: SourceFile) -> Format:
     try:
         files = [file.name.lower() for file in (*source.path.glob("*"), *source.path.glob("*/*"))]
     except OSError as error:
-        raise FileError(f"cannot look into {source}: {error.strerror or error}") from None
+        raise FileError(f"cannot look into {source}: {reason(error)}") from None
     by_ending: dict[str, Format] = {**BY_ENDING, ".jsonl": "doccano"}
     for ending, kind in by_ending.items():
         if any(name.endswith(ending) for name in files):

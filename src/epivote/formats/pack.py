@@ -21,7 +21,7 @@ from epivote.data.names import IntArray, Place
 from epivote.data.packed import PackedBallots
 from epivote.data.packing import packing, write_packed
 from epivote.data.rows import Rows, Split, split_at
-from epivote.errors import BallotError, FileError
+from epivote.errors import BallotError, FileError, reason
 from epivote.formats.canonical import settled
 from epivote.formats.detect import detect, read_source
 from epivote.formats.file_tables import JSON_LINES, flat_table_of
@@ -74,7 +74,7 @@ def pack_files(
             partitioner.read(told)
             return partitioner.pack(target, told)
         except OSError as error:
-            raise FileError(f"cannot write {target}: {error.strerror or error}; nothing was packed") from error
+            raise FileError(f"cannot write {target}: {reason(error)}; nothing was packed") from error
 
 
 def _is_table(source: SourceFile, kind: str) -> bool:

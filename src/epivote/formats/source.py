@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from epivote.errors import FileError
+from epivote.errors import FileError, reason
 
 PathLike = str | Path
 STANDARD_INPUT = "-"
@@ -94,7 +94,7 @@ def open_source(given: str | Path) -> Iterator[SourceFile]:
         except (EOFError, zlib.error, gzip.BadGzipFile):
             raise FileError(f"{name} is compressed but damaged; copy it again") from None
         except OSError as error:
-            raise FileError(f"cannot read {name}: {error.strerror or error}") from None
+            raise FileError(f"cannot read {name}: {reason(error)}") from None
         yield SourceFile(name, plain, _suffix(path, plain))
 
 
