@@ -88,3 +88,17 @@ def test_the_web_stands_on_public_names():
     assert upward("web", "from epivote.estimate.em import EM") == ["epivote.estimate.em"]
     assert upward("web", "from epivote import _LATER") == ["epivote._LATER"]
     assert upward("web", "import epivote.data") == ["epivote.data"]
+
+
+def test_no_two_classes_share_a_name():
+    """A name that is looked for leads to one place; aliases of types count as well."""
+    homes = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(path)
+            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                name = node.targets[0].id
+                if name[0].isupper() and not name.isupper():
+                    homes.setdefault(name, []).append(path)
+    assert {name: places for name, places in homes.items() if len(places) > 1} == {}

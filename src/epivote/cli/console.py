@@ -20,7 +20,7 @@ from epivote.errors import EpivoteError, reason
 INTERRUPTED = 130  # exit code after Ctrl-C: 128 plus the number of SIGINT, as shells have it
 
 
-class Status(Protocol):
+class StatusLine(Protocol):
     """A line that tells what is going on."""
 
     def say(self, what: str) -> None:
@@ -33,7 +33,7 @@ class _Silent:
 
 
 @contextmanager
-def working(what: str) -> Iterator[Status]:
+def working(what: str) -> Iterator[StatusLine]:
     """Show what is being done on a terminal; nothing where output or errors go to a file or a pipe."""
     console = Console(stderr=True)
     if not (console.is_terminal and sys.stdout.isatty()):

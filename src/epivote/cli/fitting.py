@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from epivote.cli.console import Status
+from epivote.cli.console import StatusLine
 from epivote.cli.options import Fitting
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import SizeBounds
@@ -76,7 +76,7 @@ class Clock:
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
 
 
-def fit(export: Export, source: Path, options: Fitting, status: Status, checkpoint: Path | None = None) -> Fitted:
+def fit(export: Export, source: Path, options: Fitting, status: StatusLine, checkpoint: Path | None = None) -> Fitted:
     """Ballots estimated; gold sets of the file count if none are given."""
     right = export.gold if options.gold is None else read_truths(options.gold)
     export = replace(export, ballots=_with_names_of(right, export))

@@ -22,7 +22,7 @@ from epivote.errors import FileError
 from epivote.estimate.history import History
 
 CHUNK = 1 << 20
-State = Mapping[str, FloatArray]
+SavedRun = Mapping[str, FloatArray]
 
 
 class Checkpoint:
@@ -30,7 +30,7 @@ class Checkpoint:
 
     def __init__(self, path: Path | None = None, made_by: str = "") -> None:
         self.path, self.made_by = path, np.frombuffer(made_by.encode(), np.uint8)
-        self._runs: dict[str, State] = {}
+        self._runs: dict[str, SavedRun] = {}
         if path is None or not path.exists():
             return
         stored = read_all(path, "remove it to begin anew")
@@ -42,7 +42,7 @@ class Checkpoint:
             run, _, key = name.partition(".")
             self._runs[run] = {**self._runs.get(run, {}), key: array}
 
-    def get(self, run: str) -> State | None:
+    def get(self, run: str) -> SavedRun | None:
         """Where a run had got to."""
         return self._runs.get(run)
 
@@ -60,7 +60,7 @@ def as_arrays(name: str, parameters: Parameters) -> dict[str, FloatArray]:
     return {f"{name}_{rate}": array for rate, array in parameters.arrays().items()}
 
 
-def parameters_in(state: State, name: str) -> Parameters:
+def parameters_in(state: SavedRun, name: str) -> Parameters:
     """The parameters kept under this name."""
     return Parameters.from_arrays({rate: state[f"{name}_{rate}"] for rate in RATES})
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 
 from epivote import Ballots, rank_participants
-from epivote.web.estimation.live import Standing
+from epivote.web.estimation.live import LiveStanding
 
 Sets = Mapping[str, frozenset[str]]
 
@@ -19,7 +19,7 @@ def reference(crowd: Sets, gold: Sets, *, is_over: bool) -> dict[str, frozenset[
     return {name: gold[name] if is_over and name in gold else answer for name, answer in crowd.items()}
 
 
-def places(ballots: Ballots, people: Set[str], right: Sets, crowd: Sets) -> dict[str, Standing]:
+def places(ballots: Ballots, people: Set[str], right: Sets, crowd: Sets) -> dict[str, LiveStanding]:
     """The place of every person who answered something, best first."""
     ranked = [voter for voter in ballots.voters if voter in people]
     if not ranked:
@@ -31,6 +31,8 @@ def places(ballots: Ballots, people: Set[str], right: Sets, crowd: Sets) -> dict
         answered[voter] += 1
         agreed[voter] += ticks == crowd[instance]
     return {
-        each.voter: Standing(each.rank, each.points, each.ticks, len(ranked), answered[each.voter], agreed[each.voter])
+        each.voter: LiveStanding(
+            each.rank, each.points, each.ticks, len(ranked), answered[each.voter], agreed[each.voter]
+        )
         for each in rank_participants(own, right)
     }

@@ -21,7 +21,7 @@ TIME_STEPS = 60  # bars of the chart of ballots over time
 MINUTE = 60_000_000  # in microseconds, the store's unit of time
 
 
-class Fitted(NamedTuple):
+class LiveFit(NamedTuple):
     """An estimator that has done its work on ballots, how, and what it noticed."""
 
     estimator: AMLE | EM
@@ -30,7 +30,7 @@ class Fitted(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def fit(rows: Sequence[BallotRow], task: Task) -> Fitted | None:
+def fit(rows: Sequence[BallotRow], task: Task) -> LiveFit | None:
     """The estimator of a task, fitted on usable ballots; nothing without any."""
     ballots = ballots_of(rows, task)
     if ballots is None:
@@ -42,7 +42,7 @@ def fit(rows: Sequence[BallotRow], task: Task) -> Fitted | None:
         warnings.simplefilter("always", CrowdWarning)
         estimator.fit(ballots, gold=gold_to_learn(ballots.instances, task))
     told = tuple(str(each.message) for each in noticed if issubclass(each.category, CrowdWarning))
-    return Fitted(estimator, ballots, method, told)
+    return LiveFit(estimator, ballots, method, told)
 
 
 def live(stamp: Stamp, rows: Sequence[BallotRow], task: Task, *, is_over: bool) -> Live:

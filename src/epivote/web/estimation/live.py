@@ -39,7 +39,7 @@ class VoterFound:
 
 
 @dataclass(frozen=True)
-class Standing:
+class LiveStanding:
     """One participant's place by the paper's incentive, out of so many, and agreement with the crowd."""
 
     rank: int
@@ -60,8 +60,8 @@ class Live:
     method: str = ""
     sets: Mapping[str, SetFound] = field(default_factory=dict)
     voters: tuple[VoterFound, ...] = ()
-    places: Mapping[str, Standing] = field(default_factory=dict)
-    leaders: tuple[tuple[str, Standing], ...] = ()
+    places: Mapping[str, LiveStanding] = field(default_factory=dict)
+    leaders: tuple[tuple[str, LiveStanding], ...] = ()
     counts_gold: bool = False
     times: tuple[tuple[int, int], ...] = ()
     left_out: int = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-Where = tuple[str | int, ...]
+TomlKey = tuple[str | int, ...]
 
 _HEADER = re.compile(r"\s*\[\[?\s*([^\[\]]+?)\s*\]\]?\s*(#.*)?$")
 _KEY = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*=""")
@@ -20,11 +20,11 @@ _TOKEN = re.compile(
 )
 
 
-def lines_of(text: str) -> dict[Where, int]:
+def lines_of(text: str) -> dict[TomlKey, int]:
     """Lines of all tables and keys: `("title",)`, `("instances", 2)`, `("instances", 2, "name")`, counted from 1."""
-    found: dict[Where, int] = {}
+    found: dict[TomlKey, int] = {}
     counts: dict[str, int] = {}
-    table: Where = ()
+    table: TomlKey = ()
     for number, line in _statements(text):
         if header := _HEADER.match(line):
             name = header[1]
@@ -39,7 +39,7 @@ def lines_of(text: str) -> dict[Where, int]:
     return found
 
 
-def line_of(lines: Mapping[Where, int], where: Where) -> int:
+def line_of(lines: Mapping[TomlKey, int], where: TomlKey) -> int:
     """The line of a place, or of the nearest one around it that has a line; the first one for what stands nowhere."""
     while where and where not in lines:
         where = where[:-1]

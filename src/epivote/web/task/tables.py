@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple, get_args
 
 from epivote import InputError, SizeBounds
-from epivote.web.task.lines import Where, line_of
+from epivote.web.task.lines import TomlKey, line_of
 
 LONGEST_NAME = 200  # characters; a round number
 LONGEST_TEXT = 20_000  # characters, some ten pages; a round number
@@ -25,10 +25,10 @@ class Mistake(NamedTuple):
 class Mistakes:
     """All mistakes of a file, in the order of its lines."""
 
-    lines: Mapping[Where, int]
+    lines: Mapping[TomlKey, int]
     found: list[Mistake] = field(default_factory=list)
 
-    def note(self, where: Where, sentence: str) -> None:
+    def note(self, where: TomlKey, sentence: str) -> None:
         """Add one."""
         self.found.append(Mistake(line_of(self.lines, where), sentence))
 
@@ -56,7 +56,7 @@ class TaskTable:
     """One table: its keys are read one by one, each with the kind of value it should have."""
 
     values: Mapping[str, Any]
-    where: Where
+    where: TomlKey
     mistakes: Mistakes
     called: str
 
