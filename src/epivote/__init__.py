@@ -191,7 +191,7 @@ _LATER = {
 
 def __dir__() -> list[str]:
     """Public names only; packages are reached by importing them."""
-    return sorted(__all__)
+    return __all__
 
 
 def __getattr__(name: str) -> Any:

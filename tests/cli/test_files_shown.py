@@ -38,6 +38,8 @@ def test_a_look_at_a_file(file, cast):
         f"approvals, {100 * len(cast) / 84:.0f}% answered."
     )
     sizes = table(text, "Ticks on a ballot")
+    assert sizes.heads == ["ticks", "ballots"]
+    assert table(text, "Alternatives").heads == ["alternative", "ticked on"]
     most = max(map(ticks.count, range(5)))
     expected = [(size, ticks.count(size)) for size in range(5) if ticks.count(size)]
     assert sizes.rows == [

@@ -133,6 +133,7 @@ def test_sets_of_a_packed_folder(crowd, sets):
     )
     assert f"\nHow sure the 25 sets are: {shares}.\n" in text
     shown = table(text, "Most doubtful sets")
+    assert shown.heads == ["instance", "found", "confidence"]
     assert shown.rows == [[name, ", ".join(names), percent(sure)] for sure, name, names in sets[:10]]
     doubtful = sum(sure < 0.95 for sure, _, _ in sets)
     assert 10 < doubtful < 25

@@ -175,6 +175,9 @@ def test_gold_teaches_or_is_compared_with(crowd, tmp_path):
     for use in ("learn", "score"):
         result = run("aggregate", crowd, "--size", "1", "--gold-use", use)
         assert f"--gold-use {use} needs gold sets, but none are given" in result.stderr
+    gold.write_text("instance,alternatives\n" + "".join(f"e{k},a1\n" for k in range(1, 6)))
+    result = run("aggregate", crowd, "--size", "1", "--gold", gold, "--gold-use", "score")
+    assert "gold has 'e1', 'e2', 'e3' and 2 more, the ballots 'i1', 'i2', 'i3' and 9 more" in result.stderr
     gold.write_text("instance,alternatives\nelsewhere,a1\nnowhere,a1\n")
     result = run("aggregate", crowd, "--size", "1", "--gold", gold, "--gold-use", "score")
     assert result.stderr == (

@@ -3,7 +3,9 @@
 import json
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -12,6 +14,7 @@ from typer.testing import CliRunner
 
 from epivote import read_truths, reference_crowd, write_ballots
 from epivote.cli import app
+from epivote.cli import packed as cli_packed
 from epivote.data import packing
 
 BIRDS = Path(__file__).parent.parent.parent / "examples" / "birds.csv"
@@ -109,3 +112,16 @@ def test_a_scheduler_is_used_by_its_address(packed, tmp_path):
     assert done.stderr == ""
     run("aggregate", packed, "--size", "1..2", "--out", tmp_path / "near")
     assert (tmp_path / "far" / "truth.csv").read_text() == (tmp_path / "near" / "truth.csv").read_text()
+
+
+def test_packing_says_what_it_reads(tmp_path, monkeypatch):
+    said = []
+
+    @contextmanager
+    def watched(what):
+        said.append(what)
+        yield SimpleNamespace(say=said.append)
+
+    monkeypatch.setattr(cli_packed, "working", watched)
+    run("pack", BIRDS, "-o", tmp_path / "p")
+    assert said == ["Packing", f"Reading {BIRDS}: 521 rows so far", "Packing part 1 of 1"]
