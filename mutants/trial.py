@@ -21,6 +21,7 @@ from mutants.sample import package_of
 from mutants.touched import Touched
 
 COPIED = ("src", "tests", "docs", "examples", "experiments", "benchmarks", "mutants", ".ci")
+EVERYWHERE = "tests/project/test_signatures.py"  # tries what runs on import, decorators for example
 GRACE = 60.0  # seconds beyond three times what the tests usually take; compiling a changed loop needs some
 COMPILED = re.compile(  # functions whose lines coverage does not see
     r"^@(?:compiled|inlined|reordering|unordered)\ndef (\w+)", re.MULTILINE
@@ -129,6 +130,8 @@ def make_copy(root: Path, copy: Path) -> None:
 def try_defect(defect: Defect, touched: Touched, root: Path, copy: Path, new: Sequence[str] = ()) -> Outcome:
     """Plant it, run the tests until one fails, and take it out again; `new` are files of tests to run as well."""
     tests = [*new, *covering_tests(defect, touched, root)]
+    if (root / EVERYWHERE).exists():
+        tests.append(EVERYWHERE)
     if not tests:
         return Outcome(defect.key, "untested", "", 0, 0.0)
     target = copy / defect.file

@@ -270,8 +270,9 @@ def exported(**fields):
     return [
         {"data": {"é": 1}, "annotations": [{"completed_by": 2}]},
         {"id": 7, "data": {"x": 2}, "meta": 1, "annotations": answers},
-        {"id": 9, "annotations": [{"completed_by": 1, "result": [region("q", "other")]}]},
         {"id": 8, "data": {}, "annotations": []},
+        {"id": 9, "annotations": [{"completed_by": 1, "result": [region("q", "other")]}]},
+        {"id": 10, "data": {}, "annotations": []},
     ]
 
 
