@@ -4,9 +4,12 @@ import inspect
 
 import numpy as np
 import pytest
+from numba.core.caching import NullCache
+from numba.core.dispatcher import Dispatcher
 
 from epivote import Ballots, SizeBounds
 from epivote.estimate.workload import InMemoryWorkload
+from epivote.kernels import hard_loops, masks, pairs, soft_loops
 from epivote.kernels.arguments import Allowed, BallotColumns, Evidence, KeptSets, Moves
 from epivote.kernels.hard_loops import hard_change, hard_pass
 from epivote.kernels.soft_loops import soft_pass
@@ -34,3 +37,12 @@ def test_columns_are_read_only_whatever_they_were_before(width):
     columns = BallotColumns.of(shard)
     assert not any(column.flags.writeable for column in columns)
     assert (len(columns.masks), len(columns.tick_column)) == ((20, 0) if width <= 64 else (0, ballots.n_approvals))
+
+
+def test_loops_are_kept_on_disk_and_leave_other_threads_alone():
+    modules = (hard_loops, masks, pairs, soft_loops)
+    loops = [each for module in modules for each in vars(module).values() if isinstance(each, Dispatcher)]
+    assert len(loops) > 10
+    for loop in loops:
+        assert loop.targetoptions["nogil"] is True, loop
+        assert not isinstance(loop._cache, NullCache), loop

@@ -3,14 +3,17 @@
 Importing this module loads numba, which takes about a second; only large inputs should pay for it.
 """
 
+from functools import partial
 from typing import Any
 
 from numba import njit
 
-compiled: Any = njit(cache=True, nogil=True)
-inlined: Any = njit(cache=True, nogil=True, inline="always")
+kept: Any = partial(njit, cache=True, nogil=True)
+
+compiled: Any = kept()
+inlined: Any = kept(inline="always")
 """For what is called once a row with so many arrays that the call itself would show."""
-unordered: Any = njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+unordered: Any = kept(fastmath={"nnan", "nsz"})
 """For comparisons of numbers that are all defined, in any order."""
-reordering: Any = njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+reordering: Any = kept(fastmath={"contract", "reassoc"})
 """For sums that need not agree to the last bit."""
