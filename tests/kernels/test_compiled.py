@@ -257,3 +257,9 @@ def test_a_large_crowd_is_recovered_by_the_compiled_loops():
     drawn = reference_crowd(30_000, 300, 20, 4, seed=5)
     fitted = EM((1, 4)).fit(drawn.ballots)
     assert np.mean(np.abs(fitted.parameters_.hit_rates - drawn.parameters.hit_rates)) < 0.02
+
+
+@pytest.mark.parametrize(("is_loaded", "enough"), [(False, 1_000_000), (True, 20_000)])
+def test_loops_pay_from_a_million_approvals_or_from_twenty_thousand_once_they_are_there(is_loaded, enough, monkeypatch):
+    monkeypatch.setattr(compiling, "loaded", lambda: is_loaded)
+    assert [compiling.worth_compiling(enough + more) for more in (-1, 0, 1)] == [False, True, True]
