@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from epivote import InputError, Parameters, log_likelihood
+from epivote import Ballots, InputError, Parameters, SizeBounds, log_likelihood
 from epivote.estimate.workload import InMemoryWorkload
 from epivote.model import level, size_counter, sizes
 from epivote.model import priors as prior_steps
@@ -258,3 +258,15 @@ def test_masses_in_plain_numbers_and_in_logarithms_agree(case):
     ((lower, upper, *_),) = statistics.groups
     plain, logs = in_plain_numbers_and_in_logarithms(lambda: sizes.log_size_mass(t, lower, upper))
     assert plain == pytest.approx(logs, rel=1e-11, abs=1e-12)
+
+
+@pytest.mark.parametrize("belief", [level.Belief(0.0, 2.0), level.Belief(2.0, 0.0)])
+def test_a_belief_in_presence_or_in_absence_alone_counts(belief):
+    parts = [[True, False, False], [True, True, False], [False, True, False], [True, False, True]]
+    ballots = Ballots.from_array(np.ones((len(parts), 1, 3), bool))
+    task = InMemoryWorkload(ballots, SizeBounds(1, 2))
+    statistics = task.statistics([np.array(parts)])
+    start = np.array([0.3, 0.4, 0.5])
+    found = prior_sweep(statistics, start, FLOOR, belief)
+    nearly = prior_sweep(statistics, start, FLOOR, level.Belief(belief.present + 1e-12, belief.absent + 1e-12))
+    np.testing.assert_allclose(found, nearly, rtol=1e-8)
