@@ -64,3 +64,20 @@ def test_plain_numbers_and_logarithms_agree(margins, data):
     plain, logs = posterior._plain_sweeps(column, lower, upper), posterior._log_sweeps(column, lower, upper)
     np.testing.assert_allclose(plain[0], logs[0], rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(plain[1], logs[1], rtol=1e-10, atol=1e-13)
+
+
+@pytest.mark.parametrize(("bounds", "states"), [((1, 4), 6), ((2, 9), 3)])
+def test_rows_are_worked_through_in_chunks_of_the_numbers_allowed(bounds, states, monkeypatch):
+    """A row needs a state of the counter for every alternative, and one more."""
+    margins, rows = np.random.default_rng(2).normal(size=(100, 9)), []
+    whole = posterior.log_partition_and_inclusion(margins, *bounds)
+    sweeps = posterior._plain_sweeps
+    monkeypatch.setattr(
+        posterior, "_plain_sweeps", lambda part, *given: rows.append(part.shape[1]) or sweeps(part, *given)
+    )
+    monkeypatch.setattr(posterior, "NUMBERS_PER_CHUNK", 1000)
+    found = posterior.log_partition_and_inclusion(margins, *bounds)
+    assert rows[0] == 1000 // (states * 10)
+    assert sum(rows) == 100
+    for one, other in zip(found, whole, strict=True):
+        np.testing.assert_array_equal(one, other)
