@@ -10,7 +10,7 @@ import scipy.stats
 
 import epivote.planning as planning
 import oracles
-from epivote import Ballots, InputError, Parameters, SizeBounds, plan
+from epivote import Ballots, InputError, Interval, Parameters, SizeBounds, plan
 from epivote.planning import typical_parameters
 
 INSTANCES = 2000
@@ -204,3 +204,12 @@ def test_the_voters_named_are_all_drawn(three_points):
         expected([p], [q], pool.priors, 1, 1)[0] for p, q in zip(pool.hit_rates, pool.false_alarm_rates, strict=True)
     ]
     assert found.exact.mean == close(np.mean(alone))
+
+
+def test_one_ballot_is_enough_if_it_reaches_the_target_whatever_chance_makes_of_two(monkeypatch):
+    def accuracy(_parameters, _bounds, ballots, *_):
+        share = 0.9 if ballots == 2 else 0.96
+        return planning.PlanPoint(ballots, Interval(share, share, share), Interval(1.0, 1.0, 1.0))
+
+    monkeypatch.setattr(planning, "_simulated", accuracy)
+    assert plan(UNLIKE, (1, 2), target=0.95).needed == 1
