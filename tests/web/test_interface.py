@@ -21,6 +21,10 @@ def program(app):
 def test_it_describes_itself_to_everybody(app):
     described = visitor(app).get("/api/v1/openapi.json").json()
     assert described["servers"] == [{"url": "/api/v1"}]
+    first = app.state.site.task.instances[0]
+    put = described["paths"]["/voters/{voter}/ballots/{instance}"]["put"]
+    examples = put["requestBody"]["content"]["application/json"]["schema"]["examples"]
+    assert examples == [{"ticks": list(first.menu[: first.size.lower])}, {"ticks": []}]
     assert set(described["paths"]) == {
         "/task",
         "/instances",

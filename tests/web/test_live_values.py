@@ -120,7 +120,7 @@ def test_large_numbers_are_grouped_and_small_problems_told():
 
 def test_a_flag_that_only_asks_to_wait_marks_nobody():
     def flagged(*flags):
-        found = Live(voters=(VoterFound("ann", True, 3, 0.5, 0.25, flags),))
+        found = Live(voters=(VoterFound("ann", 3, 0.5, 0.25, flags),))
         return board_of(small_task(), found, [Participant("ann", True, 0, None, 3)], (), "open")["voters"][0]
 
     too_few, guesses = Flag(FlagKind.TOO_FEW_BALLOTS, right_seen=2.0), Flag(FlagKind.GUESSING)

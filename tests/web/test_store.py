@@ -292,6 +292,16 @@ def test_a_copy_while_it_is_used(sqlite_store, tmp_path):
         copy_database(sqlite_store.database, tmp_path / "copy.db")
 
 
+def test_a_copy_that_fails_leaves_nothing_behind(sqlite_store, tmp_path, monkeypatch):
+    broken = tmp_path / "broken.db"
+    broken.write_bytes(b"this is not a database" * 100)
+    monkeypatch.setattr(type(sqlite_store.database), "file", broken)
+    (tmp_path / "copies").mkdir()
+    with pytest.raises(FileError, match=r"^cannot write .*copy.db: file is not a database; choose another place$"):
+        copy_database(sqlite_store.database, tmp_path / "copies" / "copy.db")
+    assert list((tmp_path / "copies").iterdir()) == []
+
+
 def test_postgresql_is_backed_up_by_its_own_program(postgresql_database, tmp_path):
     opened = open_database(postgresql_database)
     with pytest.raises(InputError, match="pg_dump"):

@@ -230,7 +230,7 @@ size = 3
 """
 languages = [
   "en", # ]
-  "fr",
+["fr"]
 ]
 size = "1"  # [
 [[instances]]

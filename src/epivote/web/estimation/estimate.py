@@ -64,7 +64,7 @@ def live(stamp: Stamp, rows: Sequence[BallotRow], task: Task, *, is_over: bool) 
         seconds=time.perf_counter() - began,
         method=fitted.method,
         sets=sets,
-        voters=_voters(summary, people),
+        voters=_voters(summary),
         places=standing,
         leaders=tuple(standing.items())[:10],
         counts_gold=is_over,
@@ -87,11 +87,10 @@ def _sets(summary: Summary, task: Task) -> dict[str, SetFound]:
     return found
 
 
-def _voters(summary: Summary, people: set[str]) -> tuple[VoterFound, ...]:
+def _voters(summary: Summary) -> tuple[VoterFound, ...]:
     return tuple(
         VoterFound(
             report.voter,
-            report.voter in people,
             report.ballots,
             report.hit_rate,
             report.false_alarm_rate,

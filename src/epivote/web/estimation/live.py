@@ -31,7 +31,6 @@ class VoterFound:
     """How reliable one voter is, and why they are worth a look."""
 
     name: str
-    is_person: bool
     ballots: int
     hit_rate: float
     false_alarm_rate: float
