@@ -75,8 +75,9 @@ def test_what_is_too_large_is_called_too_large(served, name):
 
 def test_a_body_without_a_length_is_bounded_as_well(served):
     def pieces():
-        for _ in range(200):
-            yield b"tick=1&" * 10_000
+        yield b"tick="
+        for _ in range(200):  # one long field: very many short ones are refused as such, if the first come alone
+            yield b"1" * 70_000
 
     with Visitor(served).joined("chunks") as visitor:
         assert visitor.post("/question/1", content=pieces(), headers={"content-type": FORM}).status_code == 413
