@@ -13,6 +13,8 @@ REAL = {
     "real_imagenet": "78 raters, 155 images, menus of 2..37 labels, every rater answered all",
     "real_imagenet_full": "85 raters, 38,187 pages, 5 ballots each",
     "ecg6": "4 readers, 827 electrocardiograms, 6 abnormalities",
+    "news_events": "189 workers, 200 sentences, 15 ballots each, menus of candidate events",
+    "cifar10s": "248 people, 1,000 small pictures, 10 classes, about 6 ballots each",
 }
 RealSet = tuple[Ballots, dict[str, frozenset[str]], Bounds]
 

@@ -8,6 +8,7 @@ import pytest
 
 from epivote import AMLE, Ballots, InputError, MaximumLikelihood, SizeBounds, simulate
 from epivote.estimate import review as module
+from epivote.model.set_odds import SetOdds
 from small import posterior_of, small_election, with_known_rates
 
 
@@ -184,17 +185,22 @@ def test_one_ballot_can_be_enough_and_sixty_four_may_be_too_few():
 def test_the_search_finds_every_number_up_to_sixty_four(monkeypatch):
     """Each number is the smallest for which the mean of the drawn confidences reaches the threshold."""
     steps = np.linspace(0.01, 0.64, 64)
-    monkeypatch.setattr(module, "set_probabilities", lambda new, *_: np.full(len(new), steps[round(-new[0, 0]) - 1]))
-    monkeypatch.setattr(module, "draw_sets", lambda *_: np.zeros((5, 1), bool))
+    odds = SetOdds(np.zeros((1, 1)), 0, 1)
+    monkeypatch.setattr(
+        SetOdds,
+        "probabilities",
+        lambda new, _: np.full(len(new.log_odds), steps[round(-new.log_odds[0, 0]) - 1]),
+    )
+    monkeypatch.setattr(SetOdds, "draw", lambda *_: np.zeros((5, 1), bool))
 
     class Voter:
         hit_rates, false_alarm_rates = np.array([0.0]), np.array([0.0])
         weights, thresholds = np.array([0.0]), np.array([1.0])
 
     for count in range(1, 65):
-        found = module._ballots_to_settle(np.zeros(1), 0, 1, steps[count - 1], Voter, np.random.default_rng(0))
+        found = module._ballots_to_settle(odds, 0, steps[count - 1], Voter, 1.0, np.random.default_rng(0))
         assert found == count
-    assert module._ballots_to_settle(np.zeros(1), 0, 1, 0.641, Voter, np.random.default_rng(0)) is None
+    assert module._ballots_to_settle(odds, 0, 0.641, Voter, 1.0, np.random.default_rng(0)) is None
 
 
 def test_a_crowd_that_found_nothing_right_is_asked_all_the_same():

@@ -242,7 +242,7 @@ def test_a_plan_marks_target_and_number(needed, axes):
 def account(voters, chosen=True, name="owl"):
     pushes = {f"v{k}": (-1) ** k * (k + 1) / 4 for k in range(voters)}
     ticked = tuple(name for k, name in enumerate(pushes) if k % 2 == 0)
-    return Account(name, -0.5, pushes, ticked, -0.5 + sum(pushes.values()), 0.875, chosen)
+    return Account(name, -0.5, pushes, ticked, 0.0, -0.5 + sum(pushes.values()), 0.875, chosen)
 
 
 @pytest.mark.parametrize("voters", [1, 8, 9, 11])

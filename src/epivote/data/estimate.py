@@ -11,6 +11,7 @@ import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import SizeBounds
+from epivote.data.calibration import Calibration
 from epivote.data.names import BoolArray, FloatArray, IntArray
 from epivote.data.parameters import Parameters
 from epivote.data.truths import Truths
@@ -42,7 +43,9 @@ class Estimate:
     """Truths, parameters and how they were reached; `gold` names the instances whose sets were given.
 
     `truths`, `posterior` and `ties` are worked out when first asked for; the posterior is `None` for rules that know no
-    rates (`is_rated`). Of packed ballots, take them part by part (`parts`) unless all sets fit in memory.
+    rates (`is_rated`). Of packed ballots, take them part by part (`parts`) unless all sets fit in memory. With a
+    `calibration` sets and posterior follow from calibrated log-odds; `uncalibrated` is then the model's own posterior
+    of the same sets.
     """
 
     ballots: AnyBallots
@@ -57,6 +60,8 @@ class Estimate:
     compute_ties: Callable[[], tuple[str, ...]] = tuple
     compute_parts: Callable[[], Iterator[Estimate]] | None = None
     settling_iterations: int = 0
+    calibration: Calibration | None = None
+    compute_uncalibrated: Callable[[], Posterior] | None = None
 
     @property
     def n_iterations(self) -> int:
@@ -91,6 +96,11 @@ class Estimate:
         return None if self.compute_posterior is None else self.compute_posterior()
 
     @cached_property
+    def uncalibrated(self) -> Posterior | None:
+        """Inclusion and set probabilities under the model; the same as the posterior where nothing is calibrated."""
+        return self.posterior if self.compute_uncalibrated is None else self.compute_uncalibrated()
+
+    @cached_property
     def ties(self) -> tuple[str, ...]:
         """Instances where other sets were exactly as likely, at the start or at the end, and the order of the
         alternatives decided.
@@ -100,15 +110,22 @@ class Estimate:
     # Tables: columns by name, ready for a file, a frame or a page
 
     def truth_table(self) -> dict[str, list[object]]:
-        """`instance`, `alternatives` (a list of names), `confidence`; it is None for rules that know no rates."""
+        """`instance`, `alternatives` (a list of names), `confidence`; it is None for rules that know no rates.
+
+        If the confidence is calibrated, `model_confidence` stands beside it.
+        """
         confidence: list[object] = [None] * len(self.truths)
         if self.posterior is not None:
             confidence = list(self.posterior.set_probabilities.tolist())
-        return {
+        columns: dict[str, list[object]] = {
             "instance": list(self.truths.instances),
             "alternatives": [self.truths.listed(instance) for instance in self.truths],
             "confidence": confidence,
         }
+        if self.calibration is not None:
+            assert self.uncalibrated is not None
+            columns["model_confidence"] = list(self.uncalibrated.set_probabilities.tolist())
+        return columns
 
     def voter_table(self) -> dict[str, list[object]]:
         """`voter`, `hit_rate`, `false_alarm_rate`, `weight`, `ballots`; a rate that nothing was seen of is None."""

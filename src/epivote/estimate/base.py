@@ -16,7 +16,6 @@ from epivote.data.bounds import SizeBounds
 from epivote.data.estimate import Estimate
 from epivote.data.names import FloatArray, listing, suggestion, sums
 from epivote.data.parameters import Parameters
-from epivote.data.shards import Shard
 from epivote.data.truths import Truths
 from epivote.engines.gold import Gold
 from epivote.errors import CrowdWarning, InputError, NotFittedError
@@ -28,8 +27,8 @@ from epivote.estimate.model import Model
 from epivote.estimate.reliability import VoterReport, upside_down, voter_reports
 from epivote.estimate.review import SURE, Doubt, check_threshold, review
 from epivote.estimate.workload import InMemoryWorkload
-from epivote.model.probable_sets import best_sets
-from epivote.model.utilities import Utility, decide
+from epivote.model.set_odds import SetOdds
+from epivote.model.utilities import Utility
 
 UPSIDE_DOWN = (
     "most ballots come from voters whose ticks speak against what they tick: the crowd seems to be upside down; "
@@ -225,8 +224,8 @@ class RatedEstimator(Estimator):
         """The most probable sets of one instance with their probabilities."""
         if not isinstance(count, int) or count < 1:
             raise InputError(f"count={count!r} must be a whole number of at least 1")
-        margins, shard, offered = self._one(instance)
-        found = best_sets(margins, shard.lower, shard.upper, count)
+        odds, offered = self._one(instance)
+        found = odds.best_sets(0, count)
         return [(frozenset(offered[c] for c in members), probability) for probability, members in found]
 
     @property
@@ -244,10 +243,7 @@ class RatedEstimator(Estimator):
         known = self.estimate_
         gold = {name: known.truths[name] for name in known.gold}
         work = InMemoryWorkload(known.ballots, known.bounds, gold)
-        tables = [
-            decide(margins, shard.lower, shard.upper, utility)
-            for shard, margins in zip(work.shards, work.margins(known.parameters), strict=True)
-        ]
+        tables = [odds.decide(utility) for odds in work.set_odds(known.parameters, known.calibration)]
         return work.truths(work.with_gold(tables))
 
     def explain(self, instance: str) -> Explanation:
@@ -279,10 +275,11 @@ class RatedEstimator(Estimator):
         if not known.gold:
             raise InputError("no gold sets were given to fit, so there is nothing to check")
         work = InMemoryWorkload(known.ballots.select(instances=known.gold), known.bounds)
-        chosen = work.truth_step(known.parameters)
-        return work.truths(chosen), work.posterior(known.parameters, chosen).set_probabilities
+        chosen = work.best_sets(known.parameters, known.calibration)
+        return work.truths(chosen), work.posterior(known.parameters, chosen, known.calibration).set_probabilities
 
-    def _one(self, instance: str) -> tuple[FloatArray, Shard, tuple[str, ...]]:
-        ballots = self.estimate_.ballots.select(instances=[instance])
-        work = InMemoryWorkload(ballots, self.estimate_.bounds)
-        return work.margins(self.estimate_.parameters)[0][0], work.shards[0], ballots.offered(instance)
+    def _one(self, instance: str) -> tuple[SetOdds, tuple[str, ...]]:
+        known = self.estimate_
+        ballots = known.ballots.select(instances=[instance])
+        work = InMemoryWorkload(ballots, known.bounds)
+        return work.set_odds(known.parameters, known.calibration)[0], ballots.offered(instance)

@@ -9,9 +9,6 @@ import numpy as np
 
 from epivote.data.estimate import Estimate
 from epivote.estimate.workload import InMemoryWorkload
-from epivote.model.choose import choose
-from epivote.model.posterior import log_partition_and_inclusion
-from epivote.model.probable_sets import best_sets
 
 RUNNERS_UP = 4  # sets shown beside the best; a round number
 PUSHES_SHOWN = 5  # voters named one by one; the others are summed up
@@ -19,15 +16,16 @@ PUSHES_SHOWN = 5  # voters named one by one; the others are summed up
 
 @dataclass(frozen=True)
 class Account:
-    """One alternative's log-odds: prior plus every voter's push make its margin.
+    """One alternative's log-odds: the prior, every voter's push and the calibration add up to its margin.
 
-    A tick pushes by ln(p/q), a blank by ln((1-p)/(1-q)).
+    A tick pushes by ln(p/q), a blank by ln((1-p)/(1-q)). `calibration` is what the calibration added, 0 without one.
     """
 
     alternative: str
     prior: float
     pushes: dict[str, float]
     ticked_by: tuple[str, ...]
+    calibration: float
     margin: float
     probability: float
     chosen: bool
@@ -67,6 +65,11 @@ class Explanation:
             return f"At most {self.size[1]} can be right, so {_names(removed)} stayed out although more speaks for."
         return "The size bounds changed nothing: every margin above 0 is in, every one below is out."
 
+    @property
+    def _parts(self) -> str:
+        is_calibrated = any(account.calibration for account in self.accounts)
+        return "prior, pushes and calibration" if is_calibrated else "prior and pushes"
+
     def to_dict(self) -> dict[str, object]:
         """All of it, ready for JSON."""
         return {**asdict(self), "bound_effect": self.bound_effect}
@@ -77,14 +80,14 @@ class Explanation:
             f"{self.instance}: {_names(self.answer)}  (probability {self.confidence:.1%})",
             self.bound_effect,
             "",
-            "Log-odds that each alternative is right; prior and pushes add up to the margin.",
+            f"Log-odds that each alternative is right; {self._parts} add up to the margin.",
             f"(Of the pushes, {-self.threshold:+.2f} is the same for every alternative: the threshold.)",
         ]
         for account in self.accounts:
             mark = "in " if account.chosen else "out"
             lines.append(
                 f"  {mark} {account.alternative}: margin {account.margin:+.2f} (right with {account.probability:.1%})"
-                f" = prior {account.prior:+.2f} {_pushes(account)}"
+                f" = prior {account.prior:+.2f} {_pushes(account)}{_calibration(account)}"
             )
         lines += ["", "Most probable sets:"]
         lines += [f"  {probability:6.1%}  {_names(names)}" for names, probability in self.runners_up]
@@ -95,12 +98,11 @@ def explain(estimate: Estimate, instance: str) -> Explanation:
     """The account of one instance under the estimated rates."""
     ballots = estimate.ballots.select(instances=[instance])
     work = InMemoryWorkload(ballots, estimate.bounds)
-    shard, parameters = work.shards[0], estimate.parameters
-    margins = work.margins(parameters)[0][0]
-    log_partition, inclusion = log_partition_and_inclusion(margins[None, :], shard.lower, shard.upper)
-    best = choose(margins[None, :], shard.lower, shard.upper)[0]
+    parameters = estimate.parameters
+    odds = work.set_odds(parameters, estimate.calibration)[0]
+    margins, inclusion, best = odds.log_odds[0], odds.inclusion[0], odds.best()[0]
     offered = ballots.offered(instance)
-    sets = best_sets(margins, shard.lower, shard.upper, RUNNERS_UP + 1)
+    sets = odds.best_sets(0, RUNNERS_UP + 1)
     answer = estimate.truths.listed(estimate.truths.instances[estimate.ballots.instance_index[str(instance)]])
     weights, thresholds = parameters.weights, parameters.thresholds
     prior = dict(zip(ballots.alternatives, parameters.prior_log_odds.tolist(), strict=True))
@@ -114,16 +116,20 @@ def explain(estimate: Estimate, instance: str) -> Explanation:
             voter: (float(weights[i]) if voter in ticked else 0.0) - float(thresholds[i]) for voter, i in cast.items()
         }
         margin = math.fsum([prior[name], *pushes.values()])
-        accounts.append(Account(name, prior[name], pushes, ticked, margin, float(inclusion[0, c]), name in answer))
+        shift = 0.0
+        if estimate.calibration is not None:
+            shift, margin = float(margins[c]) - margin, float(margins[c])
+        chance, is_in = float(inclusion[c]), name in answer
+        accounts.append(Account(name, prior[name], pushes, ticked, shift, margin, chance, is_in))
     listed = [(tuple(offered[c] for c in members), probability) for probability, members in sets]
-    total = math.fsum(float(margins[c]) for c, name in enumerate(offered) if name in answer)
+    members = np.array([[name in answer for name in offered]])
     return Explanation(
         instance=str(instance),
         answer=tuple(answer),
-        confidence=math.exp(min(total - float(log_partition[0]), 0.0)),
+        confidence=float(odds.probabilities(members)[0]),
         threshold=threshold,
         settled=set(answer) == {offered[c] for c in np.flatnonzero(best)},
-        size=(shard.lower, shard.upper),
+        size=(odds.lower, odds.upper),
         without_bounds=tuple(name for name, margin in zip(offered, margins, strict=True) if round(margin, 9) >= 0),
         accounts=tuple(accounts),
         runners_up=tuple(listed),
@@ -133,6 +139,12 @@ def explain(estimate: Estimate, instance: str) -> Explanation:
 
 def _names(names: tuple[str, ...] | list[str]) -> str:
     return "{" + ", ".join(names) + "}"
+
+
+def _calibration(account: Account) -> str:
+    return f" {'+' if account.calibration >= 0 else '-'} {abs(account.calibration):.2f} calibration" * bool(
+        account.calibration
+    )
 
 
 def _pushes(account: Account) -> str:

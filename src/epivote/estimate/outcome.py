@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
+from epivote.data.calibration import Calibration
 from epivote.data.estimate import Estimate, Posterior, VoterCounts
 from epivote.data.names import IntArray
 from epivote.data.parameters import Parameters
@@ -41,6 +43,21 @@ def rated_estimate(
     )
 
 
+def calibrated_estimate(work: Workload, estimate: Estimate, calibration: Calibration) -> Estimate:
+    """The same rates and priors, with sets and posterior from calibrated log-odds and the gold sets of `work`."""
+    parameters = estimate.parameters
+    return replace(
+        estimate,
+        gold=frozenset(work.gold),
+        calibration=calibration,
+        compute_truths=partial(_truths, work, parameters, calibration),
+        compute_posterior=partial(_posterior, work, parameters, parameters, calibration),
+        compute_uncalibrated=partial(_model_posterior, work, parameters, calibration),
+        compute_ties=partial(_ties, work, parameters, calibration=calibration),
+        compute_parts=partial(_calibrated_parts, work, estimate, calibration) if work.has_parts else None,
+    )
+
+
 def _parts(
     work: Workload, reached: State, sets_from: Parameters, ties_at: Sequence[Parameters] | None
 ) -> Iterator[Estimate]:
@@ -48,18 +65,37 @@ def _parts(
         yield rated_estimate(part, reached, sets_from=sets_from, ties_at=ties_at)
 
 
-def _truths(work: Workload, sets_from: Parameters) -> Truths:
-    return joined_truths([part.truths(part.truth_step(sets_from)) for part in work.parts()])
+def _calibrated_parts(work: Workload, estimate: Estimate, calibration: Calibration) -> Iterator[Estimate]:
+    for part in work.parts():
+        yield calibrated_estimate(part, replace(estimate, ballots=part.ballots), calibration)
 
 
-def _posterior(work: Workload, sets_from: Parameters, parameters: Parameters) -> Posterior:
-    found = [part.posterior(parameters, part.truth_step(sets_from)) for part in work.parts()]
-    inclusion, probabilities = zip(*((each.inclusion, each.set_probabilities) for each in found), strict=True)
+def _truths(work: Workload, sets_from: Parameters, calibration: Calibration | None = None) -> Truths:
+    return joined_truths([part.truths(part.best_sets(sets_from, calibration)) for part in work.parts()])
+
+
+def _posterior(
+    work: Workload, sets_from: Parameters, parameters: Parameters, calibration: Calibration | None = None
+) -> Posterior:
+    return _joined_posteriors(
+        [part.posterior(parameters, part.best_sets(sets_from, calibration), calibration) for part in work.parts()]
+    )
+
+
+def _model_posterior(work: Workload, parameters: Parameters, calibration: Calibration) -> Posterior:
+    """What the model says of the sets that calibrated log-odds chose."""
+    return _joined_posteriors(
+        [part.posterior(parameters, part.best_sets(parameters, calibration)) for part in work.parts()]
+    )
+
+
+def _joined_posteriors(parts: Sequence[Posterior]) -> Posterior:
+    inclusion, probabilities = zip(*((each.inclusion, each.set_probabilities) for each in parts), strict=True)
     return Posterior(np.concatenate(inclusion), np.concatenate(probabilities))
 
 
-def _ties(work: Workload, *steps: Parameters) -> tuple[str, ...]:
-    return tuple(name for part in work.parts() for name in part.ties(*steps))
+def _ties(work: Workload, *steps: Parameters, calibration: Calibration | None = None) -> tuple[str, ...]:
+    return tuple(name for part in work.parts() for name in part.ties(*steps, calibration=calibration))
 
 
 def joined_truths(parts: list[Truths]) -> Truths:

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from epivote.data.estimate import Estimate
-from epivote.data.names import FloatArray, IntArray
+from epivote.data.names import IntArray
 from epivote.data.parameters import Parameters
 from epivote.data.truths import Truths
 from epivote.errors import InputError
 from epivote.estimate.workload import InMemoryWorkload
 from epivote.kernels.top_sets import top_sets
-from epivote.model.choose import choose
-from epivote.model.posterior import log_partition_and_inclusion, set_probabilities
-from epivote.model.probable_sets import draw_sets
+from epivote.model.set_odds import SetOdds
 
 SURE = 0.95  # confidence from which a set needs no second look; the usual 95 %
 DRAWS = 200  # simulated truths per instance: the expected confidence is known to about .03
@@ -51,7 +49,7 @@ def review(
 
     The number of further ballots is the smallest for which the confidence expected after them reaches the threshold:
     sets are drawn from the posterior, ballots of a voter with the crowd's mean rates from each set, and the confidence
-    is averaged.
+    is averaged. With a calibration, further ballots count as much as it lets the present ones count.
     """
     assert estimate.posterior is not None
     rng = np.random.default_rng(seed)
@@ -62,18 +60,18 @@ def review(
         return []
     names = [estimate.ballots.instances[z] for z in doubtful]
     average = _average_voter(estimate)
+    effect = 1.0 if estimate.calibration is None else estimate.calibration.effect
     work = InMemoryWorkload(estimate.ballots.select(instances=names), estimate.bounds)
-    tables = work.margins(estimate.parameters)
+    beliefs = work.set_odds(estimate.parameters, estimate.calibration)
     place = _places(work)
-    rivals = _rivals(work, tables, estimate.truths)
+    rivals = _rivals(work, beliefs, estimate.truths)
     cast = np.diff(work.ballots.ballot_start)
     found = []
     for position, (name, sure) in enumerate(zip(names, confidence[doubtful].tolist(), strict=True)):
         z = work.ballots.instance_index[name]
         more = None
         if position < most:
-            shard, row = work.shards[place[z, 0]], tables[place[z, 0]][place[z, 1]]
-            more = _ballots_to_settle(row, shard.lower, shard.upper, threshold, average, rng)
+            more = _ballots_to_settle(beliefs[place[z, 0]], int(place[z, 1]), threshold, average, effect, rng)
         found.append(Doubt(name, sure, tuple(estimate.truths.listed(name)), *rivals[z], int(cast[z]), more))
     return found
 
@@ -86,15 +84,13 @@ def _places(work: InMemoryWorkload) -> IntArray:
     return place
 
 
-def _rivals(
-    work: InMemoryWorkload, tables: list[FloatArray], truths: Truths
-) -> dict[int, tuple[tuple[str, ...], float]]:
+def _rivals(work: InMemoryWorkload, beliefs: list[SetOdds], truths: Truths) -> dict[int, tuple[tuple[str, ...], float]]:
     """For every instance the most probable set that is not its answer; an empty one where there is no other."""
     names = work.ballots.alternatives
     answers = work.tables(truths)
     found: dict[int, tuple[tuple[str, ...], float]] = {}
-    for shard, margins, answer in zip(work.shards, tables, answers, strict=True):
-        sets, probabilities = top_sets(margins, shard.lower, shard.upper, 2)
+    for shard, odds, answer in zip(work.shards, beliefs, answers, strict=True):
+        sets, probabilities = top_sets(odds.log_odds, shard.lower, shard.upper, 2)
         is_answer = np.all(sets == answer[:, None, :], axis=2)
         best = np.argmin(is_answer, axis=1)
         for row, (place, none) in enumerate(zip(best, is_answer.all(axis=1), strict=True)):
@@ -114,16 +110,16 @@ def _average_voter(estimate: Estimate) -> Parameters:
 
 
 def _ballots_to_settle(
-    margins: FloatArray, lower: int, upper: int, threshold: float, voter: Parameters, rng: np.random.Generator
+    odds: SetOdds, row: int, threshold: float, voter: Parameters, effect: float, rng: np.random.Generator
 ) -> int | None:
-    truth = draw_sets(margins, lower, upper, DRAWS, rng)
+    truth = odds.draw(row, DRAWS, rng)
     rates = np.where(truth, voter.hit_rates[0], voter.false_alarm_rates[0])
     ticks = np.cumsum(rng.random((MOST_BALLOTS, *truth.shape)) < rates, axis=0)
 
     def expected_confidence(ballots: int) -> float:
-        new = margins + ticks[ballots - 1] * voter.weights[0] - ballots * voter.thresholds[0]
-        log_partition, _ = log_partition_and_inclusion(new, lower, upper)
-        return float(set_probabilities(new, choose(new, lower, upper), log_partition).mean())
+        pushes = ticks[ballots - 1] * voter.weights[0] - ballots * voter.thresholds[0]
+        after = odds.with_evidence(row, effect * pushes)
+        return float(after.probabilities(after.best()).mean())
 
     if expected_confidence(MOST_BALLOTS) < threshold:
         return None

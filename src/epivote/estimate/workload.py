@@ -11,6 +11,7 @@ import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import SizeBounds
+from epivote.data.calibration import Calibration
 from epivote.data.estimate import Posterior
 from epivote.data.names import BoolArray, FloatArray
 from epivote.data.parameters import Parameters
@@ -22,10 +23,10 @@ from epivote.engines.gold import Gold, gold_by_block, gold_rows
 from epivote.engines.local import LocalEngine
 from epivote.engines.memory import memory_engine
 from epivote.engines.where import block_engine
-from epivote.model.choose import tied
+from epivote.model.calibrated import calibrated
 from epivote.model.margins import margins
 from epivote.model.passes import weigh
-from epivote.model.posterior import log_partition_and_inclusion, set_probabilities
+from epivote.model.set_odds import SetOdds
 from epivote.model.statistics import Statistics, fixed_counts, tally
 
 SetTables = Sequence[BoolArray]
@@ -130,15 +131,27 @@ class InMemoryWorkload(Workload):
 
     # What is known of the sets in the end
 
-    def posterior(self, parameters: Parameters, chosen: SetTables) -> Posterior:
+    def set_odds(self, parameters: Parameters, calibration: Calibration | None = None) -> list[SetOdds]:
+        """What the ballots say about the sets, shard by shard: under the model, or as calibrated."""
+        tables = self.margins(parameters)
+        if calibration is not None:
+            tables = [calibrated(shard, table, calibration) for shard, table in zip(self.shards, tables, strict=True)]
+        return [SetOdds(table, shard.lower, shard.upper) for shard, table in zip(self.shards, tables, strict=True)]
+
+    def best_sets(self, parameters: Parameters, calibration: Calibration | None = None) -> list[BoolArray]:
+        """The most probable set of every instance; a gold set stays as given."""
+        if calibration is None:
+            return self.truth_step(parameters)
+        return self.with_gold([odds.best() for odds in self.set_odds(parameters, calibration)])
+
+    def posterior(self, parameters: Parameters, chosen: SetTables, calibration: Calibration | None = None) -> Posterior:
         """How probable every member and every returned set is; a gold set is certain."""
         cell_start = cell_starts(self.ballots)
         inclusion = np.empty(int(cell_start[-1]))
         probabilities = np.empty(self.ballots.n_instances)
-        for shard, sets, known in zip(self.shards, chosen, self._gold_rows, strict=True):
-            log_odds = margins(shard, parameters)
-            log_partition, inside = log_partition_and_inclusion(log_odds, shard.lower, shard.upper)
-            probability = set_probabilities(log_odds, sets, log_partition)
+        every = zip(self.shards, self.set_odds(parameters, calibration), chosen, self._gold_rows, strict=True)
+        for shard, odds, sets, known in every:
+            inside, probability = odds.inclusion.copy(), odds.probabilities(sets)
             if known is not None:
                 inside[known.rows] = known.sets
                 probability[known.rows] = 1.0
@@ -146,12 +159,13 @@ class InMemoryWorkload(Workload):
             inclusion[cells_of(shard, cell_start)] = inside
         return Posterior(inclusion, probabilities)
 
-    def ties(self, *steps: Parameters) -> tuple[str, ...]:
+    def ties(self, *steps: Parameters, calibration: Calibration | None = None) -> tuple[str, ...]:
         """Instances whose set was decided by the tie rule in any of these truth steps; never a gold one."""
         found = np.zeros(self.ballots.n_instances, bool)
         for parameters in steps:
-            for shard, sets in zip(self.shards, self.truth_step(parameters), strict=True):
-                found[shard.instances] |= tied(margins(shard, parameters), sets, shard.lower)
+            chosen = self.best_sets(parameters, calibration)
+            for shard, odds, sets in zip(self.shards, self.set_odds(parameters, calibration), chosen, strict=True):
+                found[shard.instances] |= odds.tied(sets)
         names = (self.ballots.instances[z] for z in np.flatnonzero(found))
         return tuple(name for name in names if name not in self.gold)
 

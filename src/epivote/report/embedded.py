@@ -114,11 +114,12 @@ def _top(estimate: Estimate, shown: IntArray, sets: SetTable) -> tuple[IntArray,
     place = np.full(estimate.ballots.n_instances, -1)
     place[shown] = np.arange(len(shown))
     work = InMemoryWorkload(estimate.ballots, estimate.bounds)
-    for shard, margins in zip(work.shards, work.margins(estimate.parameters), strict=True):
+    beliefs = work.set_odds(estimate.parameters, estimate.calibration)
+    for shard, odds in zip(work.shards, beliefs, strict=True):
         rows = np.flatnonzero(place[shard.instances] >= 0)
         step = max(1, CELLS_PER_BLOCK // (TOP * max(1, shard.width)))
         for block in (rows[begin : begin + step] for begin in range(0, len(rows), step)):
-            found, probabilities = top_sets(margins[block], shard.lower, shard.upper, TOP)
+            found, probabilities = top_sets(odds.log_odds[block], shard.lower, shard.upper, TOP)
             at = place[shard.instances[block]]
             row, rank, cell = np.nonzero(found)
             members = cell if shard.offered is None else shard.offered[block[row], cell]

@@ -1,0 +1,26 @@
+"""Log-odds translated by a calibration, and the share of approvals it may lean on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from epivote.data.calibration import Calibration
+from epivote.data.names import FloatArray
+from epivote.data.shards import Shard
+
+
+def approval_log_odds(shard: Shard) -> FloatArray:
+    """Log-odds of the share of approvals of every cell, (approvals + 1/2) / (ballots + 1)."""
+    approvals = np.bincount(shard.approval_cell, minlength=len(shard.instances) * shard.width).reshape(shard.shape)
+    ballots = np.diff(shard.ballot_start)[:, None]
+    log_odds: FloatArray = np.log(approvals + 0.5) - np.log(ballots - approvals + 0.5)
+    return log_odds
+
+
+def calibrated(shard: Shard, margins: FloatArray, calibration: Calibration) -> FloatArray:
+    """The calibrated log-odds of every cell; see `Calibration`."""
+    mixed = calibration.model_weight * margins
+    if calibration.share_weight:
+        mixed += calibration.share_weight * approval_log_odds(shard)
+    offsets = calibration.offsets if shard.offered is None else calibration.offsets[shard.offered]
+    return calibration.scale * mixed + calibration.offset + offsets

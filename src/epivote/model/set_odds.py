@@ -1,0 +1,64 @@
+"""What is known about the sets of some instances: log-odds of every alternative, and the sizes that are allowed.
+
+P(S) is proportional to exp(sum of the log-odds in S) over all sets S of lower..upper alternatives. Everything that is
+said about sets follows from it, whether the log-odds are those of the model or calibrated ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from epivote.data.names import BoolArray, FloatArray
+from epivote.model.choose import choose, tied
+from epivote.model.posterior import log_partition_and_inclusion, set_probabilities
+from epivote.model.probable_sets import WeightedSet, best_sets, draw_sets
+from epivote.model.utilities import Utility, decide
+
+
+@dataclass(frozen=True)
+class SetOdds:
+    """Instances with equally many alternatives and the same size bounds; `log_odds` has a row for each."""
+
+    log_odds: FloatArray
+    lower: int
+    upper: int
+
+    def best(self) -> BoolArray:
+        """The most probable set of every row."""
+        return choose(self.log_odds, self.lower, self.upper)
+
+    def tied(self, sets: BoolArray) -> BoolArray:
+        """Rows in which another set is as probable as the given most probable one."""
+        return tied(self.log_odds, sets, self.lower)
+
+    def decide(self, utility: Utility) -> BoolArray:
+        """The set of highest expected utility of every row."""
+        return decide(self.log_odds, self.lower, self.upper, utility)
+
+    @property
+    def inclusion(self) -> FloatArray:
+        """The probability of every alternative to be in the set."""
+        return self._partition_and_inclusion[1]
+
+    def probabilities(self, sets: BoolArray) -> FloatArray:
+        """The probability of one set in every row."""
+        return set_probabilities(self.log_odds, sets, self._partition_and_inclusion[0])
+
+    def best_sets(self, row: int, count: int) -> list[WeightedSet]:
+        """The `count` most probable sets of one row with their probabilities."""
+        return best_sets(self.log_odds[row], self.lower, self.upper, count)
+
+    def draw(self, row: int, count: int, rng: np.random.Generator) -> BoolArray:
+        """`count` sets of one row, drawn at random."""
+        return draw_sets(self.log_odds[row], self.lower, self.upper, count, rng)
+
+    def with_evidence(self, row: int, log_odds: FloatArray) -> SetOdds:
+        """One row once for every row of further evidence, given as log-odds to add."""
+        return SetOdds(self.log_odds[row] + log_odds, self.lower, self.upper)
+
+    @cached_property
+    def _partition_and_inclusion(self) -> tuple[FloatArray, FloatArray]:
+        return log_partition_and_inclusion(self.log_odds, self.lower, self.upper)
