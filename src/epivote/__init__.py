@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
+from epivote.data.calibration import Calibration
 from epivote.data.estimate import Estimate, Posterior
 from epivote.data.packed import PackedBallots
 from epivote.data.packing import write_packed
@@ -37,6 +38,7 @@ from epivote.errors import (
 from epivote.estimate.amle import AMLE
 from epivote.estimate.auto import suggest_method
 from epivote.estimate.baselines import Approval, Majority, Modal
+from epivote.estimate.calibrated import Calibrated, GoldTrial
 from epivote.estimate.em import EM
 from epivote.estimate.explain import Explanation
 from epivote.estimate.flags import Flag, FlagKind
@@ -92,6 +94,8 @@ __all__ = [
     "Ballots",
     "Beta",
     "BoundsError",
+    "Calibrated",
+    "Calibration",
     "CalibrationBin",
     "ClusterError",
     "ColumnError",
@@ -107,6 +111,7 @@ __all__ = [
     "FlagKind",
     "FoundSet",
     "GoldCheck",
+    "GoldTrial",
     "InputError",
     "Inspection",
     "Interval",

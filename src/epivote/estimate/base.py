@@ -137,6 +137,12 @@ class Estimator(ABC):
         return None if posterior is None else posterior.set_probabilities
 
     @property
+    def model_confidence_(self) -> FloatArray | None:
+        """The probability of each returned set under the model; the same as `confidence_` unless that is calibrated."""
+        posterior = self.estimate_.uncalibrated
+        return None if posterior is None else posterior.set_probabilities
+
+    @property
     def log_likelihoods_(self) -> tuple[float, ...]:
         """The objective after every iteration."""
         return self.estimate_.log_likelihoods
@@ -179,7 +185,11 @@ class Estimator(ABC):
         usual = {
             name: parameter.default for name, parameter in inspect.signature(type(self).__init__).parameters.items()
         }
-        shown = [f"{name}={value!r}" for name, value in self.get_params().items() if repr(value) != repr(usual[name])]
+        shown = [
+            f"{name}={value!r}"
+            for name, value in self.get_params(deep=False).items()
+            if repr(value) != repr(usual[name])
+        ]
         return f"{type(self).__name__}({', '.join(shown)})"
 
     @classmethod
@@ -200,7 +210,8 @@ class RatedEstimator(Estimator):
         """
         ballots = ballots if isinstance(ballots, AnyBallots) else Ballots.from_frame(ballots)
         work = InMemoryWorkload(ballots, SizeBounds.of(self.bounds))
-        return work.truths(work.truth_step(self.model_.parameters_for(ballots)))
+        model = self.model_
+        return work.truths(work.best_sets(model.parameters_for(ballots), model.calibration_for(ballots)))
 
     @property
     def model_(self) -> Model:

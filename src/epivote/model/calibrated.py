@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from epivote.data.calibration import Calibration
-from epivote.data.names import FloatArray
+from epivote.data.names import FloatArray, IntArray
 from epivote.data.shards import Shard
 
 
@@ -18,9 +18,14 @@ def approval_log_odds(shard: Shard) -> FloatArray:
 
 
 def calibrated(shard: Shard, margins: FloatArray, calibration: Calibration) -> FloatArray:
-    """The calibrated log-odds of every cell; see `Calibration`."""
-    mixed = calibration.model_weight * margins
-    if calibration.share_weight:
-        mixed += calibration.share_weight * approval_log_odds(shard)
-    offsets = calibration.offsets if shard.offered is None else calibration.offsets[shard.offered]
+    """The calibrated log-odds of every cell of a shard."""
+    return translated(margins, approval_log_odds(shard), shard.offered, calibration)
+
+
+def translated(
+    margins: FloatArray, shares: FloatArray, offered: IntArray | None, calibration: Calibration
+) -> FloatArray:
+    """The formula of `Calibration`: scale * (model_weight * margins + share_weight * shares) + offsets."""
+    mixed = calibration.model_weight * margins + calibration.share_weight * shares
+    offsets = calibration.offsets if offered is None else calibration.offsets[offered]
     return calibration.scale * mixed + calibration.offset + offsets
