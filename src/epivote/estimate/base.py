@@ -277,6 +277,23 @@ class RatedEstimator(Estimator):
         check_threshold(threshold)
         return review(self.estimate_, threshold, most, seed, limit)
 
+    def pick_gold(self, count: int = 20, *, seed: int | np.random.Generator = 0) -> list[str]:
+        """Instances to answer oneself, so that confidence can be calibrated; those with gold sets are left out.
+
+        Instances are sorted by confidence and cut into `count` equal parts, and one is drawn from each at random. So
+        all degrees of confidence are seen, and every instance is as likely to be drawn as any other: gold answers need
+        no weights.
+        """
+        confidence = self.confidence_
+        assert confidence is not None
+        names = self.estimate_.truths.instances
+        open_ = [z for z in np.argsort(confidence, kind="stable") if names[z] not in self.estimate_.gold]
+        if not isinstance(count, int) or not 1 <= count <= len(open_):
+            raise InputError(f"count={count!r} must lie between 1 and the {len(open_):,} instances without a gold set")
+        edges = np.linspace(0, len(open_), count + 1)
+        places = edges[:-1] + np.random.default_rng(seed).random(count) * np.diff(edges)
+        return [names[open_[int(place)]] for place in places]
+
     def gold_check(self) -> tuple[Truths, FloatArray]:
         """What the ballots alone say of the gold instances under the rates found, and how sure that is.
 

@@ -15,6 +15,7 @@ from epivote.data.estimate import VoterCounts
 from epivote.data.parameters import Parameters
 from epivote.errors import FileError, InputError
 from epivote.estimate.amle import AMLE
+from epivote.estimate.auto import Auto
 from epivote.estimate.base import Estimator, RatedEstimator
 from epivote.estimate.baselines import Approval, Majority, Modal
 from epivote.estimate.calibrated import Calibrated
@@ -26,7 +27,9 @@ from epivote.model.statistics import Group
 
 FORMAT = "epivote model"
 VERSION = (1, 1)  # of model files: (other programs cannot read it, other programs can)
-KINDS: dict[str, type[RatedEstimator]] = {kind.__name__: kind for kind in (AMLE, EM, MaximumLikelihood, Calibrated)}
+KINDS: dict[str, type[RatedEstimator]] = {
+    kind.__name__: kind for kind in (AMLE, EM, MaximumLikelihood, Calibrated, Auto)
+}
 INSIDE: dict[str, type[Estimator]] = {**KINDS, **{kind.__name__: kind for kind in (Majority, Modal, Approval)}}
 """What `Calibrated` may wrap."""
 

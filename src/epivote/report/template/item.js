@@ -55,11 +55,25 @@ function accountsOf(k) {
     }));
     const prior = alternatives().prior[j];
     const margin = pushes.reduce((sum, each) => sum + each.push, prior);
-    return { alternative: j, prior, pushes, margin, chosen: answer.has(j) };
+    return calibrated({ alternative: j, prior, pushes, calibration: 0, margin, chosen: answer.has(j) });
   });
   const chances = inclusion(accounts.map((each) => each.margin), items().lower[k], items().upper[k]);
   accounts.forEach((each, c) => { each.chance = chances[c]; });
   return accounts.sort((one, other) => other.margin - one.margin);
+}
+
+const calibration = once(() => data.calibration && { ...data.calibration, offsets: column(data.calibration.offsets) });
+
+// The account with its margin translated, and what that added; a rule without rates has nothing but its approvals.
+function calibrated(account) {
+  const known = calibration();
+  if (!known) return account;
+  const approvals = account.pushes.filter((each) => each.ticked).length;
+  const share = Math.log(approvals + 0.5) - Math.log(account.pushes.length - approvals + 0.5);
+  const mixed = known.model_weight * account.margin + known.share_weight * share;
+  const margin = known.scale * mixed + known.offset + known.offsets[account.alternative];
+  const before = known.only_shares ? { prior: 0, pushes: [], margin: 0 } : account;
+  return { ...account, ...before, calibration: margin - before.margin, margin };
 }
 
 function logAdd(a, b) {
@@ -135,6 +149,7 @@ function fall(account, low, high) {
   }
   const rest = ranked.slice(PUSHES);
   if (rest.length) steps.push({ label: `${MANY.format(rest.length)} others`, push: rest.reduce((sum, each) => sum + each.push, 0) });
+  if (account.calibration) steps.push({ label: "calibration", push: account.calibration });
   const place = (value) => `${(100 * (value - low)) / (high - low)}%`;
   const line = (label, value, from, kind, silent) => {
     const bar = element("i", { class: kind });
@@ -218,7 +233,7 @@ function itemDetail(k) {
     made.append(element("p", { class: "bound" }, boundWords(k, accounts)));
     if (items().ties.has(k)) made.append(element("p", null, "Other sets were exactly as likely; the order of the alternatives decided."));
     made.append(element("h3", null, "Most probable sets"), topTable(k));
-    made.append(element("h3", null, "Why"), element("p", { class: "muted" }, "In log-odds: the prior and every voter's push, strongest first, add up to the margin."), falls(accounts));
+    made.append(element("h3", null, "Why"), element("p", { class: "muted" }, `In log-odds: the prior${data.calibration ? ", every voter's push, strongest first, and the calibration" : " and every voter's push, strongest first,"} add up to the margin.`), falls(accounts));
   } else {
     made.append(element("h3", null, "Ticks"), tickTable(k));
   }
