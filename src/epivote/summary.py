@@ -77,8 +77,8 @@ class GoldEffect:
         """One sentence."""
         before, after = self.before, self.after
         return (
-            f"On {counted(self.n_instances, 'gold set')} left out in turn, calibration changed the share of sets exactly "
-            f"right from {before.exact.mean:.0%} to {after.exact.mean:.0%} (95 % CI {after.exact.low:.0%} to "
+            f"On {counted(self.n_instances, 'gold set')} left out in turn, calibration changed the share of sets "
+            f"exactly right from {before.exact.mean:.0%} to {after.exact.mean:.0%} (95 % CI {after.exact.low:.0%} to "
             f"{after.exact.high:.0%}), the mean confidence from {before.confidence:.0%} to {after.confidence:.0%}, and "
             f"the calibration error from {before.error.mean:.2f} to {after.error.mean:.2f} (95 % CI "
             f"{after.error.low:.2f} to {after.error.high:.2f})."

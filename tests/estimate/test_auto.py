@@ -1,0 +1,150 @@
+"""What is chosen by default, by which evidence, and that it is said."""
+
+import numpy as np
+import pytest
+
+from epivote import AMLE, EM, Auto, Calibrated, CrowdWarning, NotFittedError, load_model, save_model, simulate
+from epivote.estimate import auto as module
+from epivote.estimate.auto import _clearly_more
+
+BOUNDS = (1, 2)
+
+
+def crowd(shared=0.0, instances=80, seed=1, **options):
+    return simulate(
+        instances=instances,
+        voters=14,
+        alternatives=5,
+        bounds=BOUNDS,
+        priors=0.3,
+        ballots_per_instance=7,
+        shared_mistakes=shared,
+        seed=seed,
+        **options,
+    )
+
+
+def test_quick_is_the_plain_method():
+    drawn = crowd()
+    found = Auto(BOUNDS, quick=True).fit(drawn.ballots)
+    plain = EM(BOUNDS).fit(drawn.ballots)
+    assert (found.method_, found.reproducibility_, found.gold_trial_) == ("em", None, None)
+    assert found.truth_ == plain.truth_
+    assert np.array_equal(found.confidence_, plain.confidence_)
+    assert found.choices_ == ("voters voted on 50% of the instances on average, which leaves sets doubtful",)
+    assert isinstance(found.estimator_, EM)
+
+
+def test_few_instances_that_nearly_all_voted_on():
+    dense = simulate(instances=12, voters=9, alternatives=4, bounds=1, seed=2)
+    found = Auto(1, quick=True).fit(dense.ballots)
+    assert found.method_ == "amle"
+    assert found.truth_ == AMLE(1).fit(dense.ballots).truth_
+
+
+def test_voters_who_err_together_lower_confidence_but_change_no_set():
+    drawn = crowd(shared=0.5, instances=120)
+    found = Auto(BOUNDS).fit(drawn.ballots)
+    quick = Auto(BOUNDS, quick=True).fit(drawn.ballots)
+    assert found.reproducibility_.is_too_sure
+    assert found.truth_ == found.estimator_.truth_
+    assert found.confidence_.mean() < quick.confidence_.mean() - 0.03
+    assert found.estimate_.calibration.source == "halves"
+    assert found.estimate_.calibration.scale == found.reproducibility_.scale
+    assert any("confidence lowered" in each for each in found.choices_)
+    assert np.array_equal(found.model_confidence_, found.estimator_.confidence_)
+
+
+def test_gold_calibrates_and_the_check_is_left_out():
+    drawn = crowd(shared=0.5)
+    gold = {name: drawn.gold[name] for name in list(drawn.gold)[:12]}
+    found = Auto(BOUNDS).fit(drawn.ballots, gold=gold)
+    assert isinstance(found.estimator_, Calibrated)
+    assert found.reproducibility_ is None
+    assert found.estimate_.calibration.source == "gold"
+    assert found.choices_[-1] == "confidence calibrated with 12 gold sets"
+    assert len(found.gold_trial_.instances) == 12
+    again = Calibrated(found.estimator_.estimator).fit(drawn.ballots, gold=gold)
+    assert again.truth_ == found.truth_
+    assert np.array_equal(again.confidence_, found.confidence_)
+
+
+def test_too_little_gold_is_checked_by_halves_instead():
+    drawn = crowd(shared=0.5, instances=120)
+    gold = {name: drawn.gold[name] for name in list(drawn.gold)[:2]}
+    with pytest.warns(CrowdWarning, match="2 gold sets cannot calibrate"):
+        found = Auto(BOUNDS).fit(drawn.ballots, gold=gold)
+    assert found.reproducibility_ is not None
+    assert found.estimate_.calibration.source == "halves"
+    assert all(found.truth_[name] == names for name, names in gold.items())
+
+
+def test_one_prior_for_all_is_taken_where_halves_then_agree_more_often(monkeypatch):
+    drawn = crowd(instances=40)
+    asked = []
+
+    def agreed(estimator, _ballots, _rng):
+        asked.append(estimator.priors)
+        return np.arange(40) < (30 if estimator.priors == "shared" else 10)
+
+    monkeypatch.setattr(module, "agreement", agreed)
+    monkeypatch.setattr(module, "reproducibility", lambda *_, **__: None)
+    found = Auto(BOUNDS).fit(drawn.ballots)
+    assert asked == ["auto"] * 3 + ["shared"] * 3
+    assert found.estimator_.priors == "shared"
+    assert found.choices_[1] == (
+        "one prior for all alternatives: two halves of the voters then agree on 75% of the sets instead of 25%"
+    )
+    monkeypatch.setattr(module, "agreement", lambda *_: np.arange(40) < 20)
+    assert Auto(BOUNDS).fit(drawn.ballots).estimator_.priors == "auto"
+
+
+@pytest.mark.parametrize(("more", "expected"), [(2, False), (3, True)])
+def test_the_gain_must_be_worth_it(more, expected):
+    gains = np.zeros(3 * 100)
+    gains[: 3 * more] = 1.0
+    steady = np.full(300, more / 100)
+    assert _clearly_more(steady) == expected
+    assert not _clearly_more(gains), "as large as chance makes it"
+
+
+def test_nothing_is_known_before_fit():
+    for name in ("method_", "choices_", "estimator_", "reproducibility_", "gold_trial_"):
+        with pytest.raises(NotFittedError):
+            getattr(Auto(BOUNDS), name)
+
+
+def test_it_is_saved_with_its_calibration(tmp_path):
+    drawn = crowd(shared=0.5, instances=100)
+    found = Auto(BOUNDS).fit(drawn.ballots)
+    save_model(found, tmp_path / "model.json")
+    loaded = load_model(tmp_path / "model.json")
+    assert repr(loaded) == repr(found) == "Auto(bounds=(1, 2))"
+    assert loaded.model_.calibration == found.estimate_.calibration
+    assert loaded.predict(drawn.ballots) == found.truth_
+
+
+def test_instances_to_answer_are_spread_over_all_degrees_of_confidence():
+    drawn = crowd(instances=60)
+    found = EM(BOUNDS).fit(drawn.ballots)
+    order = [drawn.ballots.instances[z] for z in np.argsort(found.confidence_, kind="stable")]
+    for seed in range(5):
+        picked = found.pick_gold(6, seed=seed)
+        assert [order.index(name) // 10 for name in picked] == list(range(6))
+    assert found.pick_gold(6, seed=1) == found.pick_gold(6, seed=1) != found.pick_gold(6, seed=2)
+    assert sorted(found.pick_gold(60)) == sorted(drawn.ballots.instances)
+    gold = {order[0]: drawn.gold[order[0]]}
+    assert order[0] not in EM(BOUNDS).fit(drawn.ballots, gold=gold).pick_gold(59)
+    for count in (0, 61, 2.5):
+        with pytest.raises(ValueError, match="between 1 and the 60 instances"):
+            found.pick_gold(count)
+
+
+def test_every_instance_is_as_likely_to_be_picked():
+    drawn = crowd(instances=10)
+    found = EM(BOUNDS).fit(drawn.ballots)
+    times = dict.fromkeys(drawn.ballots.instances, 0)
+    for seed in range(400):
+        for name in found.pick_gold(3, seed=seed):
+            times[name] += 1
+    assert all(abs(count - 120) < 40 for count in times.values())
