@@ -60,7 +60,7 @@ def test_parts_and_blocks_of_any_size_come_back_whole(tmp_path, monkeypatch, per
         assert block.instances == names
         assert block.instance_index == {name: z for z, name in enumerate(names)}
         assert block.menu_sizes.tolist() == part.menu_sizes.tolist()
-        assert block.cast.tolist() == part.cast.tolist()
+        assert block.ballots_per_instance.tolist() == part.ballots_per_instance.tolist()
         assert block.keys().tolist() == [zlib.crc32(name.encode()) for name in names]
         assert block.in_memory() == part
         assert (block.n_ballots, block.n_alternatives) == (part.n_ballots, alternatives)
@@ -76,7 +76,7 @@ def test_a_block_takes_as_many_instances_as_fit(tmp_path, monkeypatch, per_block
     monkeypatch.setattr(packing, "BALLOTS_PER_BLOCK", per_block)
     whole = crowd(4, menus=False)
     expected, room = [], 0
-    for count in whole.cast.tolist():
+    for count in whole.ballots_per_instance.tolist():
         if count > room:
             expected.append(0)
             room = per_block
@@ -150,7 +150,6 @@ def test_every_step_th_instance_is_chosen_by_its_name(pair, step):
         assert whole.sample_instances(step, extra) == expected
         assert packed.sample_instances(step, extra) == expected
         assert open_packed(packed.folder).sample_instances(step, extra) == expected
-        assert whole.thinned(step, also=extra) == packed.thinned(step, also=extra) == expected, "by their former name"
 
 
 def test_a_small_sample_is_kept_and_a_large_one_is_not(pair, monkeypatch):

@@ -78,7 +78,7 @@ class Block(Protocol):
         """Number of alternatives offered on every instance."""
 
     @property
-    def cast(self) -> IntArray:
+    def ballots_per_instance(self) -> IntArray:
         """Number of ballots on every instance."""
 
     def columns(self) -> Columns:

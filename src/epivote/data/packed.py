@@ -64,7 +64,7 @@ class PackedBlock:
         return sizes.astype(np.int64)
 
     @property
-    def cast(self) -> IntArray:
+    def ballots_per_instance(self) -> IntArray:
         """Number of ballots on every instance."""
         return read_arrays(self.path, "cast")[0].astype(np.int64)
 
