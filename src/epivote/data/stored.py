@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -28,25 +28,20 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 def read_arrays(path: Path, *names: str) -> list[NDArray[Any]]:
     """Some arrays of such a file; their checksums are compared before anything is believed."""
-    found = _read(path, names, "pack the ballots again")
-    return [found[name] for name in names]
+    with _opened(path, "pack the ballots again") as file:
+        return [_array(file.read(f"{name}.npy")) for name in names]
 
 
 def read_all(path: Path, remedy: str) -> dict[str, NDArray[Any]]:
     """All arrays of such a file; `remedy` says what to do if it is damaged."""
-    return _read(path, None, remedy)
+    with _opened(path, remedy) as file:
+        return {name.removesuffix(".npy"): _array(file.read(name)) for name in file.namelist()}
 
 
 def stored_checksums(path: Path) -> list[tuple[str, int, int]]:
     """Name, size and checksum of every array of such a file, as its table of contents has them; no array is read."""
     with _opened(path, "pack the ballots again") as file:
         return [(entry.filename, entry.file_size, entry.CRC) for entry in file.infolist()]
-
-
-def _read(path: Path, names: Iterable[str] | None, remedy: str) -> dict[str, NDArray[Any]]:
-    with _opened(path, remedy) as file:
-        wanted = names if names is not None else [entry.removesuffix(".npy") for entry in file.namelist()]
-        return {name: _array(file.read(f"{name}.npy")) for name in wanted}
 
 
 @contextmanager
