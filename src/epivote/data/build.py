@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -198,7 +198,7 @@ def universe(alternatives: Iterable[str] | None, menu: MenuLike | None, ticked: 
     return as_names(sorted(found), "alternative")
 
 
-def check_known(names: Iterable[str], known: Mapping[str, int], place: str) -> None:
+def check_known(names: Iterable[str], known: Collection[str], place: str) -> None:
     """Refuse a name that is not an alternative, with the nearest one as remedy."""
     for name in names:
         if name not in known:

@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from epivote.data.names import BoolArray, IntArray
+from epivote.data.packed import WIDEST_MASK
 from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
-from epivote.kernels.arguments import WIDEST_MASK, Allowed, BallotColumns, Evidence, KeptSets, Moves
+from epivote.kernels.arguments import Allowed, BallotColumns, Evidence, KeptSets, Moves
 from epivote.model.passes import GoldRows
 from epivote.model.statistics import PassCounts
 
