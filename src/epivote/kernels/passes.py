@@ -28,11 +28,6 @@ class HardPassState(NamedTuple):
     kept: KeptSets
     counts: PassCounts
 
-    @classmethod
-    def start(cls, rows: int, counts: PassCounts) -> HardPassState:
-        """No set is chosen yet."""
-        return cls(None, KeptSets(np.zeros(rows), np.zeros(rows, np.uint64)), counts)
-
     def moves_to(self, parameters: Parameters) -> Moves:
         """How far voters and priors have moved since."""
         return Moves(np.zeros((0, 2)), 0.0) if self.parameters is None else Moves(*self.parameters.moves_to(parameters))
@@ -89,7 +84,9 @@ class CompiledPass:
         return np.argsort(fewer.astype(np.uint16), kind="stable")  # numbers so short are sorted in one sweep
 
     def _start(self, counts: PassCounts) -> HardPassState:
-        return HardPassState.start(self.shard.shape[0], counts)
+        """No set is chosen yet."""
+        rows = self.shard.shape[0]
+        return HardPassState(None, KeptSets(np.zeros(rows), np.zeros(rows, np.uint64)), counts)
 
     def _changed(self, before: HardPassState, parameters: Parameters) -> HardPassState:
         """What is chosen at these parameters, as a change of what was chosen before."""
