@@ -8,7 +8,7 @@ import pytest
 
 from epivote import BallotError, Ballots, FileError, open_packed, write_packed
 from epivote.data import packed as packed_module
-from epivote.data import packing
+from epivote.data import packing, stored
 from epivote.data.packed import is_packed, joined
 from epivote.data.stored import names_as_arrays, read_all, read_arrays, read_names, write_arrays
 from epivote.engines.where import Where
@@ -303,3 +303,18 @@ def test_objects_are_never_written_and_odd_errors_are_told(tmp_path, monkeypatch
     monkeypatch.setattr("zipfile.ZipFile", refuse)
     with pytest.raises(FileError, match=r"^cannot read .*some.npz: something odd$"):
         read_all(tmp_path / "some.npz", "")
+
+
+def test_threads_parse_one_header_at_a_time(tmp_path, monkeypatch):
+    write_arrays(tmp_path / "a.npz", {"x": np.arange(3), "y": np.ones((2, 2))})
+    parse = stored.npy.read_array_header_1_0
+    held = []
+
+    def watched(stream):
+        held.append(stored.ONE_HEADER_AT_A_TIME.locked())
+        return parse(stream)
+
+    monkeypatch.setattr(stored.npy, "read_array_header_1_0", watched)
+    assert read_arrays(tmp_path / "a.npz", "y", "x")[1].tolist() == [0, 1, 2]
+    assert held == [True, True]
+    assert not stored.ONE_HEADER_AT_A_TIME.locked()

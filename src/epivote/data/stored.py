@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,10 @@ from numpy.typing import NDArray
 
 from epivote.data.names import IntArray
 from epivote.errors import FileError, reason
+
+# numpy has a header parsed by Python, which up to 3.11 may fail with SystemError in several threads at once
+# (https://github.com/python/cpython/issues/106905).
+ONE_HEADER_AT_A_TIME = Lock()
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -81,7 +86,8 @@ def read_names(path: Path, what: str, rows: IntArray | None = None) -> tuple[str
 def _array(data: bytes) -> NDArray[Any]:
     stream = io.BytesIO(data)
     npy.read_magic(stream)
-    shape, fortran, kind = npy.read_array_header_1_0(stream)
+    with ONE_HEADER_AT_A_TIME:
+        shape, fortran, kind = npy.read_array_header_1_0(stream)
     if fortran or kind.hasobject:
         raise ValueError("not an array of numbers")
     return np.frombuffer(data, kind, offset=stream.tell()).reshape(shape)
