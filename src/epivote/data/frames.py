@@ -46,9 +46,12 @@ def rows_of(
         column, (voter, instance) = _one(approvals), _keys(table, voter, instance)
         ticks = table.ticks(table.find(column, usual, "alternatives"))
         rows = Rows(table.text(voter), table.text(instance), ticks, table.place, split)
-    if blank is None:
-        blank = "empty" if layout in ("lists", "ticks") else "missing"
-    return rows.keep(~rows.blank) if blank == "missing" else rows
+    return rows.keep(~rows.blank) if (blank or usual_blank(layout)) == "missing" else rows
+
+
+def usual_blank(layout: Layout) -> Blank:
+    """What an empty cell is unless the user says otherwise."""
+    return "empty" if layout in ("lists", "ticks") else "missing"
 
 
 def eager_frame(frame: Any) -> nw.DataFrame[Any]:
