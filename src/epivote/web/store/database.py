@@ -62,10 +62,8 @@ def open_database(address: str, *, connections: int = CONNECTIONS) -> Database:
     is_file = url.get_backend_name() == "sqlite"
     if is_file:
         Path(str(url.database)).touch(mode=0o600)
-    spare = SPARE_CONNECTIONS
-    engine = create_engine(
-        url, pool_size=connections, max_overflow=spare, pool_pre_ping=not is_file, hide_parameters=True
-    )
+    pool = {"pool_size": connections, "max_overflow": SPARE_CONNECTIONS, "pool_pre_ping": not is_file}
+    engine = create_engine(url, hide_parameters=True, **pool)
     if is_file:
         _prepare_sqlite(engine)
     database = Database(engine)
