@@ -160,7 +160,7 @@ def test_all_voters_and_all_pairs_are_chosen_evenly(voters, each):
     ballots = simulate(
         instances=count, voters=voters, alternatives=1, bounds=1, ballots_per_instance=each, seed=4
     ).ballots
-    assert np.all(ballots.cast == each), shuffled_or_drawn(voters, each)
+    assert np.all(ballots.ballots_per_instance == each), shuffled_or_drawn(voters, each)
     chosen = np.zeros((count, voters))
     chosen[ballots.ballot_instance, ballots.ballot_voter] = 1
     share = each / voters
@@ -174,7 +174,7 @@ def test_all_voters_and_all_pairs_are_chosen_evenly(voters, each):
 @pytest.mark.parametrize(("voters", "coverage"), [(10, 0.3), (40, 0.02), (400, 0.01), (6, 0.95)])
 def test_each_voter_answers_each_instance_with_the_probability_of_the_coverage(voters, coverage):
     crowd = simulate(instances=2000, voters=voters, alternatives=1, bounds=1, coverage=coverage, seed=8)
-    cast = crowd.ballots.cast
+    cast = crowd.ballots.ballots_per_instance
     assert cast.mean() == pytest.approx(voters * coverage, abs=4 * np.sqrt(voters * coverage * (1 - coverage) / 2000))
     assert cast.var() == pytest.approx(voters * coverage * (1 - coverage), rel=0.2)
     for begin, end in zip(crowd.ballots.ballot_start[:-1], crowd.ballots.ballot_start[1:], strict=True):
@@ -206,7 +206,7 @@ def test_how_many_answer_does_not_depend_on_how_much_is_drawn_at_a_time(monkeypa
     whole = simulate(**options)
     monkeypatch.setattr(simulation, "NUMBERS_PER_CHUNK", numbers)
     parts = simulate(**options)
-    assert parts.ballots.cast.tolist() == whole.ballots.cast.tolist()
+    assert parts.ballots.ballots_per_instance.tolist() == whole.ballots.ballots_per_instance.tolist()
     assert parts.gold == whole.gold
 
 
@@ -214,7 +214,7 @@ def test_how_many_answer_does_not_depend_on_how_much_is_drawn_at_a_time(monkeypa
 def test_few_of_many_drawn_in_parts_are_as_many_as_asked(monkeypatch, numbers):
     monkeypatch.setattr(simulation, "NUMBERS_PER_CHUNK", numbers)
     crowd = simulate(instances=50, voters=9, alternatives=2, bounds=1, ballots_per_instance=2, hit_rates=0.99, seed=1)
-    assert np.all(crowd.ballots.cast == 2)
+    assert np.all(crowd.ballots.ballots_per_instance == 2)
     voter, _, ticks, right = tables(crowd)
     assert ticks[right].mean() > 0.95, "ticks stay with their instances"
     assert set(voter) == set(range(9))
@@ -308,7 +308,7 @@ def test_the_reference_crowd_has_the_sizes_ranks_and_voters_it_says():
     assert spam.sum() == 60
     assert rates.hit_rates[~spam].mean() == pytest.approx(2 / 3, abs=0.04)
     assert rates.false_alarm_rates[~spam].mean() == pytest.approx(1 / 7, abs=0.03)
-    assert np.all(crowd.ballots.cast == 5)
+    assert np.all(crowd.ballots.ballots_per_instance == 5)
     assert crowd.ballots.alternatives == ("a1", "a2", "a3", "a4", "a5", "a6")
     assert (crowd.ballots.instances[0], crowd.ballots.instances[-1]) == ("i1", "i4000")
     voter, _, ticks, right = tables(crowd)

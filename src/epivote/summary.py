@@ -126,7 +126,7 @@ class Summary:
         """The estimated sets in the order of the instances; the first `limit` of them if it is given."""
         truths, names = self.estimate.truths, self.estimate.truths.instances[:limit]
         confidence = self.confidence[:limit].tolist() if self.is_rated else [None] * len(names)
-        cast = self.estimate.ballots.cast[:limit].tolist()
+        cast = self.estimate.ballots.ballots_per_instance[:limit].tolist()
         return [
             FoundSet(name, tuple(truths.listed(name)), sure, ballots)
             for name, sure, ballots in zip(names, confidence, cast, strict=True)

@@ -31,7 +31,7 @@ def test_sizes_of_columns_are_counted_from_the_ballots(election, data):
     assert ballots.voters == tuple(dict.fromkeys(voter for voter, _ in order))
     assert ballots.instances == tuple(dict.fromkeys(instance for _, instance in order))
     per_instance = [sum(z == each for _, each in cast) for z in ballots.instances]
-    assert ballots.cast.tolist() == per_instance
+    assert ballots.ballots_per_instance.tolist() == per_instance
     assert ballots.most_ballots == max(per_instance)
     assert ballots.n_pairs == sum(count * (count - 1) // 2 for count in per_instance)
     assert ballots.ballots_per_voter.tolist() == [sum(v == each for each, _ in cast) for v in ballots.voters]

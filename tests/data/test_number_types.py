@@ -64,7 +64,7 @@ def test_the_last_of_many_voters_keeps_their_ballots(tmp_path, count):
         assert (each.n_voters, each.n_ballots, each.most_ballots) == (count, count + 2, count)
         assert each.n_pairs == count * (count - 1) // 2 + 1
         assert each.ballots_per_voter[[0, 1, -1]].tolist() == [2, 1, 2]
-        assert each.cast.tolist() == [count, 2]
+        assert each.ballots_per_instance.tolist() == [count, 2]
     assert packed == ballots
     few = ballots.select(voters=[last, first])
     assert dict(few.items()) == {key: ticks for key, ticks in cast.items() if key[0] in (first, last)}

@@ -8,7 +8,7 @@ import pytest
 
 from epivote import BallotError, Ballots, FileError, open_packed, write_packed
 from epivote.data import packed as packed_module
-from epivote.data import packing
+from epivote.data import packing, stored
 from epivote.data.packed import is_packed, joined
 from epivote.data.stored import names_as_arrays, read_all, read_arrays, read_names, write_arrays
 from epivote.engines.where import Where
@@ -60,7 +60,7 @@ def test_parts_and_blocks_of_any_size_come_back_whole(tmp_path, monkeypatch, per
         assert block.instances == names
         assert block.instance_index == {name: z for z, name in enumerate(names)}
         assert block.menu_sizes.tolist() == part.menu_sizes.tolist()
-        assert block.cast.tolist() == part.cast.tolist()
+        assert block.ballots_per_instance.tolist() == part.ballots_per_instance.tolist()
         assert block.keys().tolist() == [zlib.crc32(name.encode()) for name in names]
         assert block.in_memory() == part
         assert (block.n_ballots, block.n_alternatives) == (part.n_ballots, alternatives)
@@ -76,7 +76,7 @@ def test_a_block_takes_as_many_instances_as_fit(tmp_path, monkeypatch, per_block
     monkeypatch.setattr(packing, "BALLOTS_PER_BLOCK", per_block)
     whole = crowd(4, menus=False)
     expected, room = [], 0
-    for count in whole.cast.tolist():
+    for count in whole.ballots_per_instance.tolist():
         if count > room:
             expected.append(0)
             room = per_block
@@ -150,7 +150,6 @@ def test_every_step_th_instance_is_chosen_by_its_name(pair, step):
         assert whole.sample_instances(step, extra) == expected
         assert packed.sample_instances(step, extra) == expected
         assert open_packed(packed.folder).sample_instances(step, extra) == expected
-        assert whole.thinned(step, also=extra) == packed.thinned(step, also=extra) == expected, "by their former name"
 
 
 def test_a_small_sample_is_kept_and_a_large_one_is_not(pair, monkeypatch):
@@ -304,3 +303,18 @@ def test_objects_are_never_written_and_odd_errors_are_told(tmp_path, monkeypatch
     monkeypatch.setattr("zipfile.ZipFile", refuse)
     with pytest.raises(FileError, match=r"^cannot read .*some.npz: something odd$"):
         read_all(tmp_path / "some.npz", "")
+
+
+def test_threads_parse_one_header_at_a_time(tmp_path, monkeypatch):
+    write_arrays(tmp_path / "a.npz", {"x": np.arange(3), "y": np.ones((2, 2))})
+    parse = stored.npy.read_array_header_1_0
+    held = []
+
+    def watched(stream):
+        held.append(stored.ONE_HEADER_AT_A_TIME.locked())
+        return parse(stream)
+
+    monkeypatch.setattr(stored.npy, "read_array_header_1_0", watched)
+    assert read_arrays(tmp_path / "a.npz", "y", "x")[1].tolist() == [0, 1, 2]
+    assert held == [True, True]
+    assert not stored.ONE_HEADER_AT_A_TIME.locked()

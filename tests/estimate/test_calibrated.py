@@ -148,7 +148,7 @@ def test_everything_downstream_speaks_the_calibrated_number(together, fitted):
         )
         c, known = fitted.calibration_, together.ballots
         ticked = len(account.ticked_by)
-        share = math.log((ticked + 0.5) / (known.cast[index[name]] - ticked + 0.5))
+        share = math.log((ticked + 0.5) / (known.ballots_per_instance[index[name]] - ticked + 0.5))
         model = math.fsum([account.prior, *account.pushes.values()])
         by_hand = c.scale * (c.model_weight * model + c.share_weight * share) + c.offset
         by_hand += c.offsets[known.alternatives.index(account.alternative)]
@@ -183,7 +183,7 @@ def test_rules_that_count_are_calibrated_by_the_share_of_approvals(together, rul
     for account in found.explain(name).accounts:
         assert (account.prior, account.pushes) == (0.0, {})
         assert account.calibration == account.margin
-        cast = together.ballots.cast[together.ballots.instance_index[name]]
+        cast = together.ballots.ballots_per_instance[together.ballots.instance_index[name]]
         c, ticked = found.calibration_, len(account.ticked_by)
         share = c.scale * c.share_weight * math.log((ticked + 0.5) / (cast - ticked + 0.5))
         offset = c.offset + c.offsets[together.ballots.alternatives.index(account.alternative)]

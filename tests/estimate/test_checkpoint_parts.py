@@ -185,6 +185,16 @@ def test_gold_counts(gold, kept):
     refused(kept, quick(), cast(), gold, HISTORY)
 
 
+def test_the_order_of_gold_does_not_count():
+    kinds = [
+        {"x": ["a", "b", "c"], "y": ["d"]},
+        {"x": ["c", "a", "b"], "y": ["d"]},
+        {"y": {"d"}, "x": {"a", "b", "c"}},
+        {"x": ("b", "c", "a"), "y": frozenset("d")},
+    ]
+    assert len(set(fingerprints(*((quick(), cast(), gold, None) for gold in kinds)))) == 1
+
+
 @pytest.mark.parametrize(
     "history",
     [

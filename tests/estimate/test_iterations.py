@@ -283,3 +283,12 @@ def test_given_rates_start_with_given_priors_and_must_fit_the_ballots():
     ):
         with pytest.raises(InputError, match="the ballots have 7 and 4"):
             AMLE(BOUNDS, wrong).fit(BALLOTS)
+
+
+def test_no_run_converges_before_the_shrinkage_has_settled(steps):
+    fitted = EM(BOUNDS, tolerance=0.99).fit(BALLOTS)
+    moved = [math.inf, *changes(steps)]
+    settled = next(k for k, change in enumerate(moved) if change <= 1e-3 or k + 1 >= 10)
+    assert settled > 1, "any change is within this tolerance, so only the shrinkage keeps it going"
+    assert (fitted.n_iter_, fitted.converged_) == (settled + 2, True)
+    assert EM(BOUNDS, shrinkage=0, tolerance=0.99).fit(BALLOTS).n_iter_ == 1

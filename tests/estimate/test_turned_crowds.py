@@ -174,7 +174,7 @@ def test_ticks_are_counted_against_bounds_over_all_blocks(tmp_path):
     crowd = simulate(instances=30, voters=4, alternatives=5, bounds=(1, 3), priors=0.4, seed=1).ballots
     parts = [crowd.select(instances=crowd.instances[begin : begin + 10]) for begin in (0, 10, 20)]
     packed = write_packed(parts, tmp_path / "packed")
-    cast = dict(zip(crowd.instances, crowd.cast.tolist(), strict=True))
+    cast = dict(zip(crowd.instances, crowd.ballots_per_instance.tolist(), strict=True))
     answers = []
     for silent in range(0, 30, 3):
         own = {name: (0, 0 if place < silent else 1 + place % 3) for place, name in enumerate(crowd.instances)}

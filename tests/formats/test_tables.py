@@ -252,6 +252,15 @@ def test_json_that_is_no_table(write):
     )
 
 
+@pytest.mark.parametrize(("name", "place"), [("b.jsonl", "line 2"), ("b.json", "record 2")])
+def test_half_a_character_is_refused_where_polars_would_read_another_one(write, name, place):
+    half = [record("v", ["a"]), record("\ud800", ["a"])]
+    assert refused(write(name, half)) == f"{name}, {place}: '\\ud800' in 'voter' is neither a name nor a list of names"
+    half = [record("v", ["a"]), record("w", ["a", "b\ud800"])]
+    assert refused(write(name, half)).startswith(f"{name}, {place}: ['a', 'b\\ud800'] in 'alternatives' is neither")
+    assert read_export(write(name, [record("v\0", ["a"])])).ballots.voters == ("v\0",)
+
+
 # Parquet
 
 

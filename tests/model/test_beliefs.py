@@ -192,7 +192,7 @@ def test_frames_of_any_number_of_parts_add_up_and_sort_their_groups():
 
 def test_sums_are_counted_in_the_first():
     one, two = PassCounts.none(2, 3), PassCounts(np.ones((2, 2)), np.full(3, 2.0))
-    assert one.together(two) is one
+    assert one.include(two) is one
     one.include(two)
     assert one.voters.tolist() == [[2.0, 2.0]] * 2
     assert one.occurrences.tolist() == [4.0] * 3

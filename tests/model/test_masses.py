@@ -6,9 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from epivote.data.parameters import log_odds
 from epivote.model import sizes
-from epivote.model.size_counter import backward_table, end_states
-from epivote.model.sizes import MAX_PLAIN_STATES, log_masses, log_size_distribution, log_size_mass
+from epivote.model.size_counter import LogCounter, backward_table, end_states
+from epivote.model.sizes import MAX_PLAIN_STATES, log_size_mass
 
 
 def exact_sizes(priors):
@@ -75,24 +76,27 @@ def test_the_masses_of_a_hundred_sure_alternatives_lie_far_below_what_a_number_c
 
 
 @pytest.mark.parametrize("priors", [[ALMOST_SURE] * 90, [ALMOST_NEVER] * 50 + [0.5] * 3, LADDER])
-def test_the_distribution_of_sizes_is_right_in_both_tails(priors):
-    found = log_size_distribution(np.array(priors))
-    assert found == pytest.approx([log_of(chance) for chance in exact_sizes(priors)], rel=1e-11, abs=1e-13)
+def test_the_mass_of_every_single_size_is_right_in_both_tails(priors):
+    for size, chance in enumerate(exact_sizes(priors)):
+        assert masses(priors, size, size) == pytest.approx([log_of(chance)] * 2, rel=1e-11, abs=1e-13)
 
 
 @pytest.mark.parametrize(("lower", "upper"), [(0, 2), (1, 3), (2, 2), (3, 90), (0, 89)])
 def test_masses_with_and_without_an_alternative_are_right_where_they_nearly_vanish(lower, upper):
     priors = [ALMOST_SURE] * 88 + [0.25, 0.625]
-    with_, without = log_masses(np.array(priors), lower, upper)
-    for j in (0, 88, 89):
-        chances = exact_sizes(priors[:j] + priors[j + 1 :])
-        assert with_[j] == pytest.approx(log_of(sum(chances[max(lower - 1, 0) : upper])), rel=1e-11, abs=1e-13)
-        assert without[j] == pytest.approx(log_of(sum(chances[lower : upper + 1])), rel=1e-11, abs=1e-13)
+    theta = log_odds(np.array(priors))
+    counter = LogCounter(theta, lower, upper)
+    for j in range(len(priors)):
+        if j in (0, 88, 89):
+            chances = exact_sizes(priors[:j] + priors[j + 1 :])
+            with_, without = sum(chances[max(lower - 1, 0) : upper]), sum(chances[lower : upper + 1])
+            assert counter.pull(j) == pytest.approx(log_of(with_) - log_of(without), rel=1e-10, abs=1e-11)
+        counter.advance(theta[j])
 
 
 def test_impossible_sizes_have_no_mass():
     with np.errstate(all="ignore"):
-        table = backward_table(np.array([-np.inf, 0.0]), np.array([0.0, 0.0]), 2, 2)
+        table = backward_table(np.array([-np.inf, 0.0]), 2, 2)
     assert table[0][0] == -np.inf, "the first can never be in it, so two never are"
 
 

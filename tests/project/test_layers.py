@@ -71,7 +71,7 @@ def test_imports_point_down(path):
 
 
 def test_the_walk_sees_what_points_up():
-    assert upward("data", "from epivote.model.sizes import size_mass") == ["epivote.model.sizes"]
+    assert upward("data", "from epivote.model.sizes import log_size_mass") == ["epivote.model.sizes"]
     assert upward("model", "from epivote.kernels.passes import CompiledPass") == ["epivote.kernels.passes"]
     assert upward("data", "def f():\n    import epivote.cli") == ["epivote.cli"]
     assert upward("estimate", "from epivote.formats.canonical import read_ballots") == ["epivote.formats.canonical"]

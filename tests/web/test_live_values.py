@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from epivote import AMLE, EM, Flag, FlagKind, SizeBounds, suggest_method
+from epivote import AMLE, EM, Flag, FlagKind, SizeBounds, VoterReport, suggest_method
 from epivote.web.estimation.collected import ballots_of, gold_to_learn
 from epivote.web.estimation.estimate import live
-from epivote.web.estimation.live import Live, SetFound, VoterFound
+from epivote.web.estimation.live import Live, SetFound
 from epivote.web.exporting import export, participants_table, truth_table
 from epivote.web.store import BallotRow
 from epivote.web.store.store import Participant
@@ -120,7 +120,9 @@ def test_large_numbers_are_grouped_and_small_problems_told():
 
 def test_a_flag_that_only_asks_to_wait_marks_nobody():
     def flagged(*flags):
-        found = Live(voters=(VoterFound("ann", 3, 0.5, 0.25, flags),))
+        anything = (0.0, 1.0)
+        report = VoterReport("ann", 3, 0.5, anything, 0.25, anything, 1.0, anything, flags)
+        found = Live(voters=(report,))
         return board_of(small_task(), found, [Participant("ann", True, 0, None, 3)], (), "open")["voters"][0]
 
     too_few, guesses = Flag(FlagKind.TOO_FEW_BALLOTS, right_seen=2.0), Flag(FlagKind.GUESSING)

@@ -137,7 +137,7 @@ def counted(app, name):
 def test_participants_are_listed_with_their_own_numbers(asked):
     app, _ = asked
     rows = organiser(app).get("/organiser/live").json()["voters"]
-    reports = {each.name: each for each in app.state.site.estimation.live.voters}
+    reports = {each.voter: each for each in app.state.site.estimation.live.voters}
     assert [row["name"] for row in rows] == [*(f"p{number}" for number in range(14)), "robot", "Robot 2"]
     for row in rows:
         name = row["name"]

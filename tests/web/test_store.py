@@ -118,9 +118,9 @@ def test_after_the_end_nothing_changes(store):
         with pytest.raises(NotOpenError, match="finished"):
             change()
     assert ballots_of(store) == {("ann", "q1"): ("a",)}
-    when = store.voter(ann.token).finished_at
+    when = store.sheet(ann.token).voter.finished_at
     store.finish(ann.id)
-    assert store.voter(ann.token).finished_at == when
+    assert store.sheet(ann.token).voter.finished_at == when
 
 
 def test_closed_and_open_again(store):

@@ -136,8 +136,8 @@ def test_ballots_and_people_come_first_come_first(store, crowd):
 
 def test_tokens_tell_people_apart(store, crowd):
     zoe, ann = crowd
-    assert store.voter(ann.token) == ann
-    assert store.voter("x") is None
+    assert store.sheet(ann.token).voter == ann
+    assert store.sheet("x") is None
     assert store.sheet("x") is None
     assert (len(zoe.token), zoe.token != ann.token) == (32, True)
     assert [len(secret) for secret in store.secrets()] == [43, 43, 43]

@@ -202,6 +202,6 @@ def test_times_are_kept_as_they_were(app, clock):
     finished = clock.microseconds
     clock.at(clock.moment + timedelta(minutes=1))
     store.finish(ann.id)
-    assert store.voter(ann.token).finished_at == finished
+    assert store.sheet(ann.token).voter.finished_at == finished
     (told,) = store.participants()
     assert (told.joined_at, told.finished_at) == (cast, finished)

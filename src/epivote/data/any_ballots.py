@@ -75,10 +75,6 @@ class AnyBallots(ABC):
     def content(self) -> tuple[object, tuple[IntArray, ...]]:
         """What tells these ballots from others with the same voters and alternatives: plain values, and columns."""
 
-    def thinned(self, step: int, also: Iterable[str] = ()) -> Ballots:
-        """The same as `sample_instances`, by its former name."""
-        return self.sample_instances(step, also)
-
     # Sizes
 
     @property
@@ -109,12 +105,12 @@ class AnyBallots(ABC):
     @property
     def n_pairs(self) -> int:
         """How many pairs of ballots on the same instance there are."""
-        return pairs_in(self.cast)
+        return pairs_in(self.ballots_per_instance)
 
     @property
     def most_ballots(self) -> int:
         """Number of ballots on the instance that has most."""
-        return int(self.cast.max())
+        return int(self.ballots_per_instance.max())
 
     @property
     def coverage(self) -> float:
@@ -160,7 +156,7 @@ class AnyBallots(ABC):
         return np.repeat(np.arange(self.n_instances), np.diff(self.ballot_start))
 
     @property
-    def cast(self) -> IntArray:
+    def ballots_per_instance(self) -> IntArray:
         """Number of ballots on every instance."""
         return np.diff(self.ballot_start)
 

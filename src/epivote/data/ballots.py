@@ -132,21 +132,14 @@ class Ballots(AnyBallots):
         instance wins. Column names default to voter/instance/alternatives and the words of neighbours
         (worker/task/label, annotator/item/class).
         """
-        from epivote.data.frames import BallotTable, eager_frame, from_table
+        from epivote.data.frames import BallotTable, eager_frame, indicator_columns, rows_of
         from epivote.data.rows import split_at
 
-        return from_table(
-            BallotTable(eager_frame(frame)),
-            layout=layout,
-            voter=voter,
-            instance=instance,
-            approvals=approvals,
-            alternatives=alternatives,
-            menu=menu,
-            split=split_at(separator),
-            blank=blank,
-            duplicates=duplicates,
-        )
+        table = BallotTable(eager_frame(frame))
+        rows = rows_of(table, layout, voter, instance, approvals, split_at(separator), blank)
+        if layout == "indicators" and alternatives is None:
+            alternatives = indicator_columns(table, voter, instance, approvals)
+        return rows.ballots(alternatives=alternatives, menu=menu, duplicates=duplicates, merge=layout == "ticks")
 
     # Blocks: the ballots themselves are the only one
 
@@ -201,10 +194,6 @@ class Ballots(AnyBallots):
         chosen = in_rows[kept]
         row_of = np.repeat(np.arange(len(rows)), np.diff(self.ballot_start)[rows])[kept]
         new_number = np.cumsum(keep_voter) - 1
-        menu = None
-        if self.menu is not None:
-            cells = row_ranges(self.menu.start, rows)
-            menu = Menu(starts_of(np.diff(self.menu.start)[rows]), self.menu.offered[cells])
         return Ballots(
             voters=tuple(name for name, keep in zip(self.voters, keep_voter, strict=True) if keep),
             instances=tuple(self.instances[z] for z in rows),
@@ -213,7 +202,7 @@ class Ballots(AnyBallots):
             ballot_voter=new_number[self.ballot_voter[chosen]].astype(np.int32),
             approval_start=starts_of(self.ballot_sizes[chosen]),
             approved=self.approved[row_ranges(self.approval_start, chosen)],
-            menu=menu,
+            menu=None if self.menu is None else self.menu.rows(rows),
         )
 
     def sample_instances(self, every: int, include: Iterable[str] = ()) -> Ballots:

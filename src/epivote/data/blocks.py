@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from epivote.data.lists import Lists, Masks
-from epivote.data.names import IntArray, frozen
+from epivote.data.names import IntArray, frozen, row_ranges, starts_of
 
 if TYPE_CHECKING:
-    from epivote.data.ballots import Ballots
+    from epivote.data.any_ballots import AnyBallots
+    from epivote.data.packed import PackedBlock
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +26,10 @@ class Menu:
         """Make the columns read-only."""
         object.__setattr__(self, "start", frozen(self.start))
         object.__setattr__(self, "offered", frozen(self.offered))
+
+    def rows(self, numbers: IntArray) -> Menu:
+        """The menus of these instances, in that order."""
+        return Menu(starts_of(np.diff(self.start)[numbers]), self.offered[row_ranges(self.start, numbers)])
 
 
 class Columns(NamedTuple):
@@ -50,39 +54,6 @@ class Columns(NamedTuple):
         return np.diff(self.menu.start)
 
 
-class Block(Protocol):
-    """What size bounds, gold sets and engines need of a block."""
-
-    @property
-    def instances(self) -> tuple[str, ...]:
-        """The names of its instances."""
-
-    @property
-    def instance_index(self) -> Mapping[str, int]:
-        """The number of every instance by its name."""
-
-    @property
-    def n_instances(self) -> int:
-        """How many instances it has."""
-
-    @property
-    def n_alternatives(self) -> int:
-        """How many alternatives are listed, the same in all blocks."""
-
-    @property
-    def n_ballots(self) -> int:
-        """How many ballots it has."""
-
-    @property
-    def menu_sizes(self) -> IntArray:
-        """Number of alternatives offered on every instance."""
-
-    @property
-    def cast(self) -> IntArray:
-        """Number of ballots on every instance."""
-
-    def columns(self) -> Columns:
-        """Its ballots without names."""
-
-    def in_memory(self) -> Ballots:
-        """Its ballots with names."""
+Block: TypeAlias = "AnyBallots | PackedBlock"
+"""Both have `instances`, `instance_index`, `n_instances`, `n_alternatives`, `n_ballots`, `menu_sizes`,
+`ballots_per_instance`, `columns()` and `in_memory()`: what size bounds, gold sets and engines ask for."""

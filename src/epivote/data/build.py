@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +12,7 @@ from epivote.data.any_ballots import AnyBallots
 from epivote.data.ballots import Ballots, Duplicates, MenuLike
 from epivote.data.blocks import Menu
 from epivote.data.lists import Lists
-from epivote.data.names import IntArray, Place, as_names, listing, smallest_integers, suggestion
+from epivote.data.names import IntArray, Place, as_names, listing, smallest_integers, starts_of, suggestion
 from epivote.errors import BallotError
 
 
@@ -133,7 +133,7 @@ def assemble(
         voters=voters,
         instances=instances,
         alternatives=alternatives,
-        ballot_start=_starts_of(ballot_instance[order], len(instances)),
+        ballot_start=starts_of(np.bincount(ballot_instance[order], minlength=len(instances))),
         ballot_voter=ballot_voter[order].astype(np.int32),
         approval_start=ticks.start,
         approved=smallest_integers(ticks.values, len(alternatives)),
@@ -180,7 +180,7 @@ def encode_menu(menu: MenuLike, instances: tuple[str, ...], alternatives: tuple[
     if all(len(row) == len(alternatives) for row in rows):
         return None
     offered = np.array([number for row in rows for number in row], np.int64)
-    start = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)])
+    start = starts_of(np.array([len(row) for row in rows], np.int64))
     return Menu(start, smallest_integers(offered, len(alternatives)))
 
 
@@ -198,7 +198,7 @@ def universe(alternatives: Iterable[str] | None, menu: MenuLike | None, ticked: 
     return as_names(sorted(found), "alternative")
 
 
-def check_known(names: Iterable[str], known: Mapping[str, int], place: str) -> None:
+def check_known(names: Iterable[str], known: Collection[str], place: str) -> None:
     """Refuse a name that is not an alternative, with the nearest one as remedy."""
     for name in names:
         if name not in known:
@@ -230,10 +230,6 @@ def _named(names: Iterable[str] | None, kind: str, count: int) -> tuple[str, ...
     if len(given) != count:
         raise BallotError(f"{len(given)} {kind} names were given for {count} {kind}s of the array")
     return given
-
-
-def _starts_of(sorted_numbers: IntArray, count: int) -> IntArray:
-    return np.concatenate([[0], np.cumsum(np.bincount(sorted_numbers, minlength=count), dtype=np.int64)])
 
 
 def _stable_order(key: IntArray) -> IntArray:

@@ -150,17 +150,19 @@ class Estimate:
         if self.posterior is None:
             return {"instance": [], "alternative": [], "probability": []}
         ballots = self.ballots
-        alternative: IntArray = (
-            np.tile(np.arange(ballots.n_alternatives), ballots.n_instances)
-            if ballots.menu is None
-            else ballots.menu.offered
-        )
         instance = np.repeat(np.arange(ballots.n_instances), ballots.menu_sizes)
         return {
             "instance": [ballots.instances[z] for z in instance],
-            "alternative": [ballots.alternatives[j] for j in alternative],
+            "alternative": [ballots.alternatives[j] for j in offered_everywhere(ballots)],
             "probability": self.posterior.inclusion.tolist(),
         }
+
+
+def offered_everywhere(ballots: AnyBallots) -> IntArray:
+    """The alternatives offered on every instance, one instance after the other."""
+    if ballots.menu is not None:
+        return ballots.menu.offered
+    return np.tile(np.arange(ballots.n_alternatives), ballots.n_instances)
 
 
 def _where(seen: BoolArray, rates: FloatArray) -> list[object]:

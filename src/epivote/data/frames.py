@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import polars as pl
 
-from epivote.data.ballots import Ballots, Duplicates, MenuLike
 from epivote.data.columns import INSTANCE_COLUMNS, LIST_COLUMNS, TICK_COLUMNS, VOTER_COLUMNS, find_column
 from epivote.data.names import Place, as_names, listing
 from epivote.data.rows import Rows, Split
@@ -22,26 +21,6 @@ if TYPE_CHECKING:
 
 Layout = Literal["lists", "ticks", "indicators", "wide_instances", "wide_voters"]
 Blank = Literal["missing", "empty"]
-
-
-def from_table(
-    table: BallotTable,
-    *,
-    layout: Layout,
-    voter: str | None,
-    instance: str | None,
-    approvals: str | Iterable[str] | None,
-    alternatives: Iterable[str] | None,
-    menu: MenuLike | None,
-    split: Split,
-    blank: Blank | None,
-    duplicates: Duplicates,
-) -> Ballots:
-    """Ballots from a table whose rows know their places; see `Ballots.from_frame`."""
-    rows = rows_of(table, layout, voter, instance, approvals, split, blank)
-    if layout == "indicators" and alternatives is None:
-        alternatives = _indicator_columns(table, voter, instance, approvals)
-    return rows.ballots(alternatives=alternatives, menu=menu, duplicates=duplicates, merge=layout == "ticks")
 
 
 def rows_of(
@@ -58,17 +37,21 @@ def rows_of(
         raise BallotError(f"layout={layout!r} is not one of {listing(get_args(Layout))}")
     if blank is not None and blank not in get_args(Blank):
         raise BallotError(f"blank={blank!r} is not one of {listing(sorted(get_args(Blank)))}")
-    if layout == "lists":
-        rows = _one_column(table, voter, instance, _one(approvals), LIST_COLUMNS, split)
-    elif layout == "ticks":
-        rows = _one_column(table, voter, instance, _one(approvals), TICK_COLUMNS, _single)
-    elif layout == "indicators":
+    if layout == "indicators":
         rows = _indicators(table, voter, instance, approvals)
-    else:
+    elif layout == "wide_instances" or layout == "wide_voters":
         rows = _wide(table, layout, voter, instance, approvals, split)
-    if blank is None:
-        blank = "empty" if layout in ("lists", "ticks") else "missing"
-    return rows.keep(~rows.blank) if blank == "missing" else rows
+    else:
+        usual, split = (LIST_COLUMNS, split) if layout == "lists" else (TICK_COLUMNS, _single)
+        column, (voter, instance) = _one(approvals), _keys(table, voter, instance)
+        ticks = table.ticks(table.find(column, usual, "alternatives"))
+        rows = Rows(table.text(voter), table.text(instance), ticks, table.place, split)
+    return rows.keep(~rows.blank) if (blank or usual_blank(layout)) == "missing" else rows
+
+
+def usual_blank(layout: Layout) -> Blank:
+    """What an empty cell is unless the user says otherwise."""
+    return "empty" if layout in ("lists", "ticks") else "missing"
 
 
 def eager_frame(frame: Any) -> nw.DataFrame[Any]:
@@ -150,21 +133,8 @@ def _other_column(name: str, column: nw.Series[Any]) -> pl.Series:
     return pl.Series(name, values, strict=False)
 
 
-def _one_column(
-    table: BallotTable,
-    voter: str | None,
-    instance: str | None,
-    approvals: str | None,
-    usual: Sequence[str],
-    split: Split,
-) -> Rows:
-    return Rows(
-        table.text(table.find(voter, VOTER_COLUMNS, "voter")),
-        table.text(table.find(instance, INSTANCE_COLUMNS, "instance")),
-        table.ticks(table.find(approvals, usual, "alternatives")),
-        table.place,
-        split,
-    )
+def _keys(table: BallotTable, voter: str | None, instance: str | None) -> tuple[str, str]:
+    return table.find(voter, VOTER_COLUMNS, "voter"), table.find(instance, INSTANCE_COLUMNS, "instance")
 
 
 def _single(cells: pl.Series) -> pl.Series:
@@ -175,8 +145,7 @@ def _single(cells: pl.Series) -> pl.Series:
 def _indicators(
     table: BallotTable, voter: str | None, instance: str | None, approvals: str | Iterable[str] | None
 ) -> Rows:
-    voter = table.find(voter, VOTER_COLUMNS, "voter")
-    instance = table.find(instance, INSTANCE_COLUMNS, "instance")
+    voter, instance = _keys(table, voter, instance)
     columns = _several(table, approvals, without=(voter, instance))
     marks = pl.DataFrame([_marks(table, name) for name in columns])
     blanks = marks.select(pl.sum_horizontal(pl.all().is_null())).to_series()
@@ -193,11 +162,11 @@ def _indicators(
     return Rows(table.text(voter), table.text(instance), ticks.set(blanks == len(columns), None), table.place, _single)
 
 
-def _indicator_columns(
+def indicator_columns(
     table: BallotTable, voter: str | None, instance: str | None, approvals: str | Iterable[str] | None
 ) -> list[str]:
-    keys = (table.find(voter, VOTER_COLUMNS, "voter"), table.find(instance, INSTANCE_COLUMNS, "instance"))
-    return _several(table, approvals, without=keys)
+    """The columns that hold 0 or 1: those named, else all but voter and instance."""
+    return _several(table, approvals, without=_keys(table, voter, instance))
 
 
 def _wide(

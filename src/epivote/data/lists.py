@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from epivote.data.names import IntArray, row_ranges, smallest_integers
+from epivote.data.names import IntArray, row_ranges, smallest_integers, starts_of
 
 ROWS_PER_CHUNK = 1 << 15  # lists gathered at a time, so that the numbers in between stay in the cache; a round number
 
@@ -21,7 +21,7 @@ class Lists(NamedTuple):
     @classmethod
     def of_lengths(cls, lengths: IntArray, values: IntArray) -> Lists:
         """Lists of these lengths, one after the other."""
-        return cls(np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]), values)
+        return cls(starts_of(lengths), values)
 
     @classmethod
     def of_pairs(cls, rows: IntArray, values: IntArray, count: int) -> Lists:

@@ -64,7 +64,7 @@ class PackedBlock:
         return sizes.astype(np.int64)
 
     @property
-    def cast(self) -> IntArray:
+    def ballots_per_instance(self) -> IntArray:
         """Number of ballots on every instance."""
         return read_arrays(self.path, "cast")[0].astype(np.int64)
 
@@ -105,10 +105,9 @@ class PackedBlock:
         approved, menu = ticks.values, None
         counts = np.diff(columns.ballot_start)[rows]
         if columns.menu is not None:
-            row_of_tick = np.repeat(np.repeat(rows, counts), ticks.lengths())
-            approved = columns.menu.offered[columns.menu.start[row_of_tick] + ticks.values]
-            cells = row_ranges(columns.menu.start, rows)
-            menu = Menu(starts_of(np.diff(columns.menu.start)[rows]), columns.menu.offered[cells])
+            menu = columns.menu.rows(rows)
+            row_of_tick = np.repeat(np.repeat(np.arange(len(rows)), counts), ticks.lengths())
+            approved = menu.offered[menu.start[row_of_tick] + ticks.values]
         return Ballots(
             voters=self.packed.voters,
             instances=read_names(self.path, "instance", rows),
@@ -249,7 +248,7 @@ class PackedBallots(AnyBallots):
     def select(self, *, voters: Iterable[str] | None = None, instances: Iterable[str] | None = None) -> Ballots:
         """The ballots of some voters, some instances or both, in memory; reads only names where nothing is wanted."""
         if instances is None:
-            return self._read().select(voters=voters)
+            return joined([block.in_memory() for block in self.blocks]).select(voters=voters)
         wanted = {str(name) for name in instances}
         parts = []
         for block in self.blocks:
@@ -267,9 +266,6 @@ class PackedBallots(AnyBallots):
 
     @cached_property
     def _loaded(self) -> Ballots:
-        return self._read()
-
-    def _read(self) -> Ballots:
         return joined([block.in_memory() for block in self.blocks])
 
     @cached_property

@@ -14,7 +14,7 @@ import numpy as np
 
 from epivote.data.blocks import Columns
 from epivote.data.lists import Lists, Masks
-from epivote.data.names import IntArray, row_ranges
+from epivote.data.names import IntArray, row_ranges, starts_of
 
 # Instances times alternatives: tables of 1 and 4 MB of floats; found by trying.
 CELLS_PER_SHARD, MOST_CELLS_PER_SHARD = 1 << 17, 1 << 19
@@ -101,6 +101,6 @@ def _make_shard(columns: Columns, rows: IntArray, width: int, lower: int, upper:
         voters, ticks = columns.ballot_voter[begin:end], columns.ticks.part(begin, end)
     else:
         cast = row_ranges(columns.ballot_start, rows)
-        ballot_start = np.concatenate([[0], np.cumsum(np.diff(columns.ballot_start)[rows], dtype=np.int64)])
+        ballot_start = starts_of(np.diff(columns.ballot_start)[rows])
         voters, ticks = columns.ballot_voter[cast], columns.ticks.rows(cast)
     return Shard(rows, lower, upper, width, offered, ballot_start, voters, ticks)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,10 @@ from numpy.typing import NDArray
 
 from epivote.data.names import IntArray
 from epivote.errors import FileError, reason
+
+# numpy has a header parsed by Python, which up to 3.11 may fail with SystemError in several threads at once
+# (https://github.com/python/cpython/issues/106905).
+ONE_HEADER_AT_A_TIME = Lock()
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -28,25 +33,20 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 def read_arrays(path: Path, *names: str) -> list[NDArray[Any]]:
     """Some arrays of such a file; their checksums are compared before anything is believed."""
-    found = _read(path, names, "pack the ballots again")
-    return [found[name] for name in names]
+    with _opened(path, "pack the ballots again") as file:
+        return [_array(file.read(f"{name}.npy")) for name in names]
 
 
 def read_all(path: Path, remedy: str) -> dict[str, NDArray[Any]]:
     """All arrays of such a file; `remedy` says what to do if it is damaged."""
-    return _read(path, None, remedy)
+    with _opened(path, remedy) as file:
+        return {name.removesuffix(".npy"): _array(file.read(name)) for name in file.namelist()}
 
 
 def stored_checksums(path: Path) -> list[tuple[str, int, int]]:
     """Name, size and checksum of every array of such a file, as its table of contents has them; no array is read."""
     with _opened(path, "pack the ballots again") as file:
         return [(entry.filename, entry.file_size, entry.CRC) for entry in file.infolist()]
-
-
-def _read(path: Path, names: Iterable[str] | None, remedy: str) -> dict[str, NDArray[Any]]:
-    with _opened(path, remedy) as file:
-        wanted = names if names is not None else [entry.removesuffix(".npy") for entry in file.namelist()]
-        return {name: _array(file.read(f"{name}.npy")) for name in wanted}
 
 
 @contextmanager
@@ -86,7 +86,8 @@ def read_names(path: Path, what: str, rows: IntArray | None = None) -> tuple[str
 def _array(data: bytes) -> NDArray[Any]:
     stream = io.BytesIO(data)
     npy.read_magic(stream)
-    shape, fortran, kind = npy.read_array_header_1_0(stream)
+    with ONE_HEADER_AT_A_TIME:
+        shape, fortran, kind = npy.read_array_header_1_0(stream)
     if fortran or kind.hasobject:
         raise ValueError("not an array of numbers")
     return np.frombuffer(data, kind, offset=stream.tell()).reshape(shape)

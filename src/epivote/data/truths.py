@@ -66,8 +66,7 @@ class Truths(Mapping[str, frozenset[str]]):
 
     def __getitem__(self, instance: str) -> frozenset[str]:
         """The set of one instance."""
-        z = self.instance_index[instance]
-        return frozenset(self.alternatives[j] for j in self.members[self.start[z] : self.start[z + 1]])
+        return frozenset(self.listed(instance))
 
     def __contains__(self, instance: object) -> bool:
         """Whether this instance has a set."""

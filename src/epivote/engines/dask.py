@@ -58,12 +58,12 @@ class DaskEngine:
     def hard_sums(self, parameters: Parameters) -> PassCounts:
         """See `Engine`."""
         found: list[PassCounts] = self._each("hard_sums", parameters)
-        return reduce(PassCounts.together, found)
+        return reduce(PassCounts.include, found)
 
     def soft_sums(self, parameters: Parameters) -> tuple[PassCounts, float]:
         """See `Engine`."""
         found = self._each("soft_sums", parameters)
-        return reduce(PassCounts.together, (counted for counted, _ in found)), sum(total for _, total in found)
+        return reduce(PassCounts.include, (counted for counted, _ in found)), sum(total for _, total in found)
 
     def _each(self, method: str, *given: Any, **named: Any) -> list[Any]:
         async def all_parts() -> list[Any]:

@@ -36,8 +36,13 @@ class LocalEngine:
 
     def fixed_counts(self, *, by_menu: bool) -> FixedCounts:
         """What is known before any sets; worked out once, which also reads every source once."""
+
+        def work(group: Sequence[Source]) -> FixedCounts:
+            parts = (fixed_counts(one.shard, *self.size, by_menu=by_menu) for source in group for one in source())
+            return FixedCounts.joined(parts)
+
         if by_menu not in self._fixed:
-            self._fixed[by_menu] = FixedCounts.joined(self._each(lambda group: self._fixed_counts(group, by_menu)))
+            self._fixed[by_menu] = FixedCounts.joined(self._each(work))
         return self._fixed[by_menu]
 
     def hard_sums(self, parameters: Parameters) -> PassCounts:
@@ -53,7 +58,7 @@ class LocalEngine:
                     one.hard(parameters, counts)
             return counts
 
-        return reduce(PassCounts.together, self._each(work))
+        return reduce(PassCounts.include, self._each(work))
 
     def soft_sums(self, parameters: Parameters) -> tuple[PassCounts, float]:
         """What the probabilities of all sets say, and the sum of all log-partitions."""
@@ -63,11 +68,7 @@ class LocalEngine:
             return counts, sum(one.soft(parameters, counts) for source in group for one in source())
 
         found = self._each(work)
-        return reduce(PassCounts.together, (counts for counts, _ in found)), sum(total for _, total in found)
-
-    def _fixed_counts(self, group: Sequence[Source], by_menu: bool) -> FixedCounts:
-        parts = (fixed_counts(one.shard, *self.size, by_menu=by_menu) for source in group for one in source())
-        return FixedCounts.joined(parts)
+        return reduce(PassCounts.include, (counts for counts, _ in found)), sum(total for _, total in found)
 
     def _each(self, work: Callable[[Sequence[Source]], T]) -> list[T]:
         """The work on all groups. A thread begins with those that it had last time: its core may still hold them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import cache, partial
 
 from epivote.data.shards import Shard
 from epivote.engines.local import LocalEngine, threads
@@ -17,7 +17,8 @@ def memory_engine(
 ) -> LocalEngine:
     """An engine over these shards."""
     compiled = worth_compiling(n_approvals)
-    sources = [_Held(shard, given, compiled=compiled) for shard, given in zip(shards, gold, strict=True)]
+    # A pass is made when first asked for: by the thread that will work on it.
+    sources = [cache(partial(_passes, *each, compiled=compiled)) for each in zip(shards, gold, strict=True)]
     return LocalEngine(sources, n_voters, n_alternatives, threads=threads(compiled=compiled))
 
 
@@ -26,15 +27,5 @@ def make_pass(shard: Shard, gold: GoldRows | None, *, compiled: bool) -> Pass:
     return CompiledPass(shard, gold) if compiled else ArrayPass(shard, gold)
 
 
-class _Held:
-    """The pass over one shard, made when first asked for: by the thread that will work on it."""
-
-    def __init__(self, shard: Shard, gold: GoldRows | None, *, compiled: bool) -> None:
-        self._make = partial(make_pass, shard, gold, compiled=compiled)
-
-    def __call__(self) -> Sequence[Pass]:
-        return self._passes
-
-    @cached_property
-    def _passes(self) -> Sequence[Pass]:
-        return (self._make(),)
+def _passes(shard: Shard, gold: GoldRows | None, *, compiled: bool) -> Sequence[Pass]:
+    return (make_pass(shard, gold, compiled=compiled),)

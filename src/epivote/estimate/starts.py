@@ -48,7 +48,7 @@ def tick_too_much(ballots: AnyBallots, bounds: SizeBounds) -> bool:
     if not bounds.per_instance and not ballots.has_menus:  # the same everywhere, so nothing needs to be read
         most = ballots.n_ballots * (offered if bounds.upper is None else min(bounds.upper, offered))
     else:
-        most = sum(int(block.cast @ bounds.resolve(block)[1]) for block in ballots.blocks)
+        most = sum(int(block.ballots_per_instance @ bounds.resolve(block)[1]) for block in ballots.blocks)
     return ballots.n_approvals > 1.1 * most
 
 
@@ -124,7 +124,7 @@ def _met_sorted(ballots: AnyBallots) -> tuple[FloatArray, FloatArray]:
     A pair of ballots is one number: the two voters, then the ticks they share, then those of either, so that sorting
     brings the pairs of the same two voters together.
     """
-    n, cast = ballots.n_voters, ballots.cast
+    n, cast = ballots.n_voters, ballots.ballots_per_instance
     masks = Lists(ballots.approval_start, ballots.approved).masks()
     found = []
     for count in np.unique(cast):

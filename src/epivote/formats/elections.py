@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from epivote.errors import FileError
 from epivote.formats.export import Collector
@@ -17,9 +16,7 @@ from epivote.formats.source import SourceFile, lines_of
 PREFLIB = (".cat", ".toc", ".toi")
 ABC = ".abc.yaml"
 ABC_KEYS = {"profile", "num_cand", "committeesize", "compute", "voter_weights", "description"}
-MAX_COUNT = (
-    5_000_000  # voters or alternatives a file may announce, so that a wrong count fills no memory; a round number
-)
+MAX_COUNT = 5_000_000  # voters or alternatives of a file, so that a wrong count fills no memory; a round number
 PABULIB_SECTIONS = ("META", "PROJECTS", "VOTES")
 
 
@@ -43,7 +40,7 @@ def place_of(found: Collector, file: SourceFile, place: str) -> str:
 
 def checked_count(file: SourceFile, value: object, what: str) -> int:
     """A number of voters or alternatives that memory can hold."""
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MAX_COUNT:
+    if type(value) is not int or not 0 <= value <= MAX_COUNT:
         raise FileError(f"{file}: {value!r} is no number of {what} that can be read; it must be at most {MAX_COUNT:,}")
     return value
 
@@ -139,7 +136,7 @@ def _abcvoting(found: Collector, file: SourceFile) -> None:
     candidates, voters, instance = _abc_names(file)
     found.menu[instance] = tuple(candidates.get(c, str(c)) for c in range(count))
     for position, ballot in enumerate(profile):
-        if not isinstance(ballot, list) or any(not _is_candidate(each, count) for each in ballot):
+        if not isinstance(ballot, list) or any(type(each) is not int or not 0 <= each < count for each in ballot):
             raise FileError(f"{file}, voter {position + 1}: {ballot!r} must list candidates from 0 to {count - 1}")
         ticks = [candidates.get(c, str(c)) for c in ballot]
         place = place_of(found, file, f"voter {position + 1}")
@@ -150,10 +147,6 @@ def _abcvoting(found: Collector, file: SourceFile) -> None:
         )
     if any(weight != 1 for weight in content.get("voter_weights") or []):
         found.remark("voter_weights were passed over: reliability is learnt from the ballots")
-
-
-def _is_candidate(value: Any, count: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < count
 
 
 def _abc_names(file: SourceFile) -> tuple[dict[int, str], dict[int, str], str]:

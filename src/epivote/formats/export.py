@@ -10,7 +10,7 @@ from typing import Any
 
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.ballots import Ballots
-from epivote.data.names import listing, suggestion
+from epivote.data.build import check_known
 from epivote.data.truths import Truths
 from epivote.errors import BallotError, FileError
 from epivote.formats.reading import Reading
@@ -122,10 +122,8 @@ class Collector:
         menus = {} if self.reading.menu is not None else {name: set(names) for name, names in self.menu.items()}
         for key, ticks in self.ballots.items():
             known = menus.get(key[1], everywhere)
-            for name in ticks if known else ():
-                if name not in known:
-                    near = suggestion(name, known) or f"; the alternatives are {listing(sorted(known))}"
-                    raise BallotError(f"{self.source}, {self.places[key]}: {name!r} is not an alternative{near}")
+            if known and not known.issuperset(ticks):
+                check_known(ticks, sorted(known), f"{self.source}, {self.places[key]}")
 
 
 def as_name(value: object) -> str | None:

@@ -24,9 +24,15 @@ def read_tasks(source: SourceFile, reading: Reading) -> Collector:
     emails = _emails(tasks)
     for position, task in enumerate(tasks, start=1):
         instance = task.get("id", position)
-        for annotation in task.get("annotations", task.get("completions", [])):
+        for annotation in annotations_of(task):
             _annotation(found, instance, annotation, question, emails)
         _predictions(found, instance, task, question)
+    return found
+
+
+def annotations_of(task: dict[str, Any]) -> list[dict[str, Any]]:
+    """The annotations of a task, called completions in old exports."""
+    found: list[dict[str, Any]] = task.get("annotations", task.get("completions", []))
     return found
 
 
@@ -64,11 +70,7 @@ def _who(annotator: object, emails: dict[object, str]) -> object:
 
 
 def _emails(tasks: list[dict[str, Any]]) -> dict[object, str]:
-    people = [
-        annotation.get("completed_by")
-        for task in tasks
-        for annotation in task.get("annotations", task.get("completions", []))
-    ]
+    people = [annotation.get("completed_by") for task in tasks for annotation in annotations_of(task)]
     return {who["id"]: who["email"] for who in people if isinstance(who, dict) and who.get("id") and who.get("email")}
 
 
@@ -93,7 +95,7 @@ def only_question(tasks: list[dict[str, Any]], source: SourceFile) -> str:
     asked = Counter(
         region.get("from_name")
         for task in tasks
-        for annotation in task.get("annotations", task.get("completions", []))
+        for annotation in annotations_of(task)
         for region in annotation.get("result") or []
         if region.get("type") == "choices"
     )

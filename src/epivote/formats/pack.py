@@ -16,7 +16,7 @@ from typing import Any, cast, get_args
 import polars as pl
 
 from epivote.data.build import universe, without_alternative
-from epivote.data.frames import BallotTable, Blank
+from epivote.data.frames import BallotTable, Blank, usual_blank
 from epivote.data.names import IntArray, Place
 from epivote.data.packed import PackedBallots
 from epivote.data.packing import packing, write_packed
@@ -98,7 +98,7 @@ class Partitioner:
     @property
     def blank(self) -> Blank:
         """What a row without ticks is."""
-        return self.reading.blank or ("missing" if self.shapes[0].layout == "indicators" else "empty")
+        return self.reading.blank or usual_blank(self.shapes[0].layout)
 
     @property
     def n_parts(self) -> int:

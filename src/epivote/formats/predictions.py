@@ -11,7 +11,7 @@ from epivote.atomic import write_files
 from epivote.data.estimate import Estimate
 from epivote.errors import FileError
 from epivote.formats.export import read_json, records
-from epivote.formats.label_studio import only_question
+from epivote.formats.label_studio import annotations_of, only_question
 from epivote.formats.source import open_source
 
 
@@ -45,7 +45,7 @@ def write_predictions(estimate: Estimate, export: str | Path, path: str | Path, 
 def _shown(tasks: list[dict[str, Any]], question: str, name: str) -> str:
     """What the question is about (`to_name`), as the annotations say."""
     for task in tasks:
-        for annotation in task.get("annotations", task.get("completions", [])):
+        for annotation in annotations_of(task):
             for region in annotation.get("result", []):
                 if region.get("from_name") == question and region.get("to_name"):
                     return str(region["to_name"])

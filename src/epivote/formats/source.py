@@ -61,10 +61,7 @@ class SourceFile:
 
     def start(self, count: int = 4096) -> bytes:
         """The first bytes; none of a folder."""
-        if self.path.is_dir():
-            return b""
-        with self.path.open("rb") as file:
-            return file.read(count)
+        return b"" if self.path.is_dir() else _first_bytes(self.path, count)
 
     def text(self) -> str:
         """All of it, line ends as they are."""
@@ -104,8 +101,7 @@ def _suffix(path: Path, plain: Path) -> str:
     ending = ".abc.yaml" if name.endswith(".abc.yaml") else Path(name).suffix
     if plain.is_dir() or ending in (".csv", ".tsv", ".abc.yaml", ".jsonl", ".ndjson"):
         return ending
-    with plain.open("rb") as file:
-        begins = file.read(4096).removeprefix(codecs.BOM_UTF8).lstrip()
+    begins = _first_bytes(plain, 4096).removeprefix(codecs.BOM_UTF8).lstrip()
     if begins.startswith(b"{"):
         return ".jsonl"
     return ".json" if re.match(rb"\[\s*[{\]]", begins) else ending
@@ -119,26 +115,26 @@ def _plain(path: Path, name: str, folder: Path) -> Path:
             path = _copy(pipe, folder / "input")
     if path.is_dir():
         return path
-    with path.open("rb") as file:
-        begins = file.read(2)
-    if begins == GZIP:
+    if _first_bytes(path, 2) == GZIP:
         with gzip.open(path) as packed:
             path = _copy(packed, folder / "unpacked")
-        with path.open("rb") as file:
-            begins = file.read(2)
-    if begins in UTF_16:
+    if _first_bytes(path, 2) in UTF_16:
         path = _transcode(path, name, folder / "text")
     return _with_line_ends(path, folder / "lines")
 
 
 def _with_line_ends(path: Path, target: Path) -> Path:
     """The same file; lines that end as on old Macintoshes end as everywhere else."""
-    with path.open("rb") as file:
-        begins = file.read(1 << 16)
+    begins = _first_bytes(path, 1 << 16)
     if b"\r" not in begins or b"\n" in begins or begins.startswith((ZIP, PARQUET)):
         return path
     target.write_bytes(path.read_bytes().replace(b"\r", b"\n"))
     return target
+
+
+def _first_bytes(path: Path, count: int) -> bytes:
+    with path.open("rb") as file:
+        return file.read(count)
 
 
 def _copy(file: IO[bytes] | gzip.GzipFile, target: Path) -> Path:

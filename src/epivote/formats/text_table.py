@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 import polars as pl
 
 from epivote.data.columns import find_column
-from epivote.data.names import IntArray
+from epivote.data.names import IntArray, counted
 from epivote.errors import ColumnError, FileError
 from epivote.formats.source import PARQUET, SourceFile, not_utf8
 
@@ -70,8 +72,7 @@ class TextTable:
     @cached_property
     def lines(self) -> list[int]:
         """The line on which every row begins."""
-        begins: list[int] = []
-        self._visit(lambda line, _: begins.append(line))
+        begins = [line for line, _ in self._records()]
         return [begins[int(row) + 1] for row in self._rows]
 
     def place(self, row: int) -> str:
@@ -80,9 +81,8 @@ class TextTable:
 
     def place_of(self, record: int) -> str:
         """The same for a record, blank lines counted."""
-        begins: list[int] = []
-        self._visit(lambda line, _: begins.append(line), most=record + 2)
-        return f"{self.source}, line {begins[-1]}"
+        ((line, _),) = deque(islice(self._records(), record + 2), maxlen=1)
+        return f"{self.source}, line {line}"
 
     def _scan(self) -> pl.LazyFrame:
         return pl.scan_csv(self.source.path, infer_schema=False, glob=False, separator=self.separator)
@@ -130,33 +130,27 @@ class TextTable:
             self._refuse_torn_rows(len(self.columns))
 
     def _refuse_torn_rows(self, n_columns: int | None) -> None:
-        def examine(line: int, cells: list[str]) -> None:
-            nonlocal n_columns
+        for line, cells in self._records():
             if n_columns is None:
                 n_columns = len(cells)
             if cells and len(cells) != n_columns:
                 mark = {",": "comma", "\t": "tab", ";": "semicolon"}[self.separator]
-                found = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
                 raise FileError(
-                    f"{self.source}, line {line}: {found} where the header has {n_columns}; "
+                    f"{self.source}, line {line}: {counted(len(cells), 'cell')} where the header has {n_columns}; "
                     f"quote a cell that contains a {mark}, and write a {mark} for every empty cell"
                 )
 
-        self._visit(examine)
-
-    def _visit(self, visit: Callable[[int, list[str]], None], most: int | None = None) -> None:
-        """Visit the records with the line each begins on."""
+    def _records(self) -> Iterator[tuple[int, list[str]]]:
+        """All records from the header on, with the line each begins on."""
         try:
             with self.source.path.open(encoding="utf-8-sig", newline="") as file:
                 reader = csv.reader(file, strict=True, delimiter=self.separator)
-                begins, seen = 1, 0
+                begins, has_header = 1, False
                 for cells in reader:
-                    if cells or seen:  # blank lines before the header are nothing at all
-                        visit(begins, cells)
-                        seen += 1
+                    has_header = has_header or bool(cells)  # blank lines before the header are nothing at all
+                    if has_header:
+                        yield begins, cells
                     begins = reader.line_num + 1
-                    if seen == most:
-                        return
         except UnicodeDecodeError:
             raise not_utf8(self.source.name) from None
         except csv.Error as error:

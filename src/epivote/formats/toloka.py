@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from epivote.data.names import listing
-from epivote.errors import ColumnError, FileError
+from epivote.errors import FileError
 from epivote.formats.export import Collector, TicksOfRow
+from epivote.formats.mturk import which_answer
 from epivote.formats.reading import Reading
 from epivote.formats.source import SourceFile
 from epivote.formats.text_table import TextTable
@@ -55,8 +55,7 @@ def _fields(table: TextTable, start: str, reading: Reading) -> list[str]:
         present = [name for name in present if name == f"{start}{reading.question}"]
     if len(present) == 1 or (present and all(_boolean(table, name) for name in present)):
         return present
-    outputs = [name for name in table.columns if name.startswith(start)]
-    raise ColumnError(f"{table.source}: which answer to read? Name it with --question; there are {listing(outputs)}")
+    raise which_answer(table, [name for name in table.columns if name.startswith(start)])
 
 
 def _boolean(table: TextTable, name: str) -> bool:

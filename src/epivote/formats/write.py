@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal, get_args
@@ -13,9 +14,9 @@ import polars as pl
 
 from epivote.atomic import Write, write_files
 from epivote.data.ballots import Ballots
-from epivote.data.estimate import Estimate
+from epivote.data.estimate import Estimate, offered_everywhere
 from epivote.data.lists import Lists
-from epivote.data.names import IntArray, listing
+from epivote.data.names import IntArray, listing, starts_of
 from epivote.data.parameters import Parameters
 from epivote.data.truths import Truths
 from epivote.errors import FileError, InputError
@@ -48,11 +49,8 @@ def write_ballots(ballots: Ballots, path: PathLike, *, format: Output | None = N
     if kind == "abcvoting" or kind == "preflib":
         files = election_files(ballots, path, kind)
     elif kind == "crowd-kit":
-        files = {
-            path: ballot_table(ballots, ("worker", "task", "label"), _as_json)
-            .select("task", "worker", "label")
-            .write_csv
-        }
+        table = ballot_table(ballots, ("worker", "task", "label"), partial(json.dumps, ensure_ascii=False))
+        files = {path: table.select("task", "worker", "label").write_csv}
     else:
         files = {path: _canonical(ballots, path)}
     write_files(files)
@@ -78,13 +76,8 @@ def write_open_sets(instances: Sequence[str], path: PathLike) -> None:
 
 def write_menu(ballots: Ballots, path: PathLike) -> None:
     """Write what was offered on every instance as CSV with columns `instance,alternatives`."""
-    start = np.concatenate([[0], np.cumsum(ballots.menu_sizes)])
-    offered = (
-        np.tile(np.arange(ballots.n_alternatives), ballots.n_instances)
-        if ballots.menu is None
-        else ballots.menu.offered
-    )
-    write_truths(Truths(ballots.instances, ballots.alternatives, start, offered), path)
+    menus = Truths(ballots.instances, ballots.alternatives, starts_of(ballots.menu_sizes), offered_everywhere(ballots))
+    write_truths(menus, path)
 
 
 def write_rates(voters: tuple[str, ...], parameters: Parameters, path: PathLike) -> None:
@@ -167,7 +160,7 @@ def _inclusion_blocks(estimate: Estimate) -> Iterator[pl.DataFrame]:
     """`instance,alternative,probability` for every offered alternative, in blocks; at least one, be it empty."""
     ballots, posterior = estimate.ballots, estimate.posterior
     count = 0 if posterior is None else len(posterior.inclusion)
-    start = np.concatenate([[0], np.cumsum(ballots.menu_sizes)])
+    start = starts_of(ballots.menu_sizes)
     instances, alternatives = (pl.Series(names, dtype=pl.String) for names in (ballots.instances, ballots.alternatives))
     for begin in range(0, max(count, 1), ROWS_PER_BLOCK):
         cells = np.arange(begin, min(begin + ROWS_PER_BLOCK, count))
@@ -204,10 +197,6 @@ def _cells(column: str, lists: Lists, names: tuple[str, ...], cell: Callable[[li
 def joined(names: list[str]) -> str | None:
     """`a|b`; nothing for no names."""
     return SEPARATOR.join(names) or None
-
-
-def _as_json(names: list[str]) -> str:
-    return json.dumps(names, ensure_ascii=False)
 
 
 def _check_separator(alternatives: Iterable[str]) -> None:

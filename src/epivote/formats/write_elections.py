@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
@@ -59,9 +60,7 @@ def _preflib(ballots: Ballots, instance: str) -> str:
     for name in (instance, *offered):
         if name != name.strip() or len(name.splitlines()) > 1:
             raise FileError(f"{name!r} does not fit on a line of a PrefLib file without change; rename it")
-    merged: dict[tuple[int, ...], int] = {}
-    for _, ticks in cast:
-        merged[tuple(ticks)] = merged.get(tuple(ticks), 0) + 1
+    merged = Counter(tuple(ticks) for _, ticks in cast)
     header = {
         "FILE NAME": f"{instance}.cat",
         "TITLE": instance,
@@ -81,7 +80,7 @@ def _preflib(ballots: Ballots, instance: str) -> str:
         **{f"ALTERNATIVE NAME {c}": name for c, name in enumerate(offered, start=1)},
     }
     lines = [f"# {key}: {value}" for key, value in header.items()]
-    for members, times in sorted(merged.items(), key=lambda item: -item[1]):
+    for members, times in merged.most_common():
         rest = [c for c in range(len(offered)) if c not in members]
         lines.append(f"{times}: {_category(members)}, {_category(rest)}")
     return "\n".join(lines) + "\n"

@@ -12,11 +12,10 @@ import numpy as np
 
 from epivote.data.lists import Lists, Masks
 from epivote.data.names import BoolArray, FloatArray, IntArray
+from epivote.data.packed import WIDEST_MASK
 from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
 from epivote.model.passes import GoldRows
-
-WIDEST_MASK = 64  # alternatives whose ticks fit the bits of one 64-bit number
 
 
 class BallotColumns(NamedTuple):

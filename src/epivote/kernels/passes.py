@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from epivote.data.names import BoolArray, IntArray
+from epivote.data.packed import WIDEST_MASK
 from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
-from epivote.kernels.arguments import WIDEST_MASK, Allowed, BallotColumns, Evidence, KeptSets, Moves
+from epivote.kernels.arguments import Allowed, BallotColumns, Evidence, KeptSets, Moves
 from epivote.model.passes import GoldRows
 from epivote.model.statistics import PassCounts
 
@@ -26,11 +27,6 @@ class HardPassState(NamedTuple):
     parameters: Parameters | None
     kept: KeptSets
     counts: PassCounts
-
-    @classmethod
-    def start(cls, rows: int, counts: PassCounts) -> HardPassState:
-        """No set is chosen yet."""
-        return cls(None, KeptSets(np.zeros(rows), np.zeros(rows, np.uint64)), counts)
 
     def moves_to(self, parameters: Parameters) -> Moves:
         """How far voters and priors have moved since."""
@@ -88,7 +84,9 @@ class CompiledPass:
         return np.argsort(fewer.astype(np.uint16), kind="stable")  # numbers so short are sorted in one sweep
 
     def _start(self, counts: PassCounts) -> HardPassState:
-        return HardPassState.start(self.shard.shape[0], counts)
+        """No set is chosen yet."""
+        rows = self.shard.shape[0]
+        return HardPassState(None, KeptSets(np.zeros(rows), np.zeros(rows, np.uint64)), counts)
 
     def _changed(self, before: HardPassState, parameters: Parameters) -> HardPassState:
         """What is chosen at these parameters, as a change of what was chosen before."""

@@ -6,8 +6,8 @@ In reading order, as the paper has them:
     choose.py         the most likely set (Theorem 1), and when others are as likely
     statistics.py     what sets say about voters and alternatives, as sums that add up
     voters.py         the most likely rates (Proposition 3); pseudo.py adds believed counts
-    sizes.py          how large a random set is: beta, and alpha with and without an alternative
-    size_counter.py   the recursion over set sizes behind it, and behind everything below
+    sizes.py          how large a random set is: beta
+    size_counter.py   the recursion over set sizes behind it and behind everything below: both alphas
     priors.py         the most likely priors (Proposition 2, corrected); level.py moves them all together,
                       menu_priors.py is for menus that differ, solve.py finds where a function meets a target
     likelihood.py     the objectives

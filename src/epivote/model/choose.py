@@ -11,7 +11,7 @@ from math import comb
 
 import numpy as np
 
-from epivote.data.names import BoolArray, FloatArray, IntArray
+from epivote.data.names import BoolArray, FloatArray
 
 TIE_DECIMALS = 9  # margins that agree so far count as equal: above the error of adding up thousands of weights
 
@@ -79,9 +79,4 @@ def _optimal_shape(margins: FloatArray, lower: int, upper: int) -> tuple[list[in
         if size == 0:
             return [], [], range(1)
         value, sizes = float(np.sort(rounded)[::-1][size - 1]), range(size, size + 1)
-    return _positions(rounded > value), _positions(rounded == value), sizes
-
-
-def _positions(mask: BoolArray) -> list[int]:
-    found: IntArray = np.flatnonzero(mask)
-    return [int(j) for j in found]
+    return np.flatnonzero(rounded > value).tolist(), np.flatnonzero(rounded == value).tolist(), sizes

@@ -49,7 +49,7 @@ def draw_sets(log_odds: FloatArray, lower: int, upper: int, count: int, rng: np.
     Alternative by alternative, each given the size so far.
     """
     m = len(log_odds)
-    table = backward_table(log_odds, None, lower, upper)
+    table = backward_table(log_odds, lower, upper)
     members = np.zeros((count, m), bool)
     size = np.zeros(count, np.int64)
     for j in range(m):

@@ -15,7 +15,7 @@ in a process that had loaded it already, and took 1.7 s to compile.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -54,11 +54,9 @@ def end_states(lower: int, upper: int, n_alternatives: int, numbers: Arithmetic 
     return np.where((sizes >= lower) & (sizes <= upper), numbers.one, numbers.zero)
 
 
-def forward(
-    before: FloatArray, inside: Weight, outside: Weight | None = None, numbers: Arithmetic = LOGS
-) -> FloatArray:
-    """The counter after one more alternative; the last state absorbs. Without `outside` its weight is one."""
-    after = before.copy() if outside is None else numbers.times(before, outside)
+def forward(before: FloatArray, inside: Weight, numbers: Arithmetic = LOGS) -> FloatArray:
+    """The counter after one more alternative, whose weight is one outside the set; the last state absorbs."""
+    after = before.copy()
     counted = numbers.times(before, inside)
     after[1:] = numbers.add(after[1:], counted[:-1])
     after[-1] = numbers.add(after[-1], counted[-1])
@@ -68,7 +66,10 @@ def forward(
 def backward(
     after: FloatArray, inside: Weight, outside: Weight | None = None, numbers: Arithmetic = LOGS
 ) -> FloatArray:
-    """What each state is worth before one more alternative, given what it is worth after it."""
+    """What each state is worth before one more alternative, given what it is worth after it.
+
+    Without `outside` the alternative's weight is one outside the set.
+    """
     before = after.copy() if outside is None else numbers.times(after, outside)
     counted = numbers.times(after, inside)
     before[:-1] = numbers.add(before[:-1], counted[1:])
@@ -81,18 +82,12 @@ def next_state(values: FloatArray) -> FloatArray:
     return np.concatenate([values[1:], values[-1:]])
 
 
-def backward_table(inside: FloatArray, outside: FloatArray | None, lower: int, upper: int) -> list[FloatArray]:
+def backward_table(inside: FloatArray, lower: int, upper: int) -> list[FloatArray]:
     """Worth of every state before alternatives j, j+1, ...: entry j for all of them, the last for none left."""
     table = [end_states(lower, upper, len(inside))]
-    for j in range(len(inside) - 1, -1, -1):
-        table.append(backward(table[-1], inside[j], None if outside is None else outside[j]))
+    for weight in inside[::-1]:
+        table.append(backward(table[-1], weight))
     return table[::-1]
-
-
-def weight_without(counter: FloatArray, later: FloatArray) -> FloatArray:
-    """Logarithm of the sum over all allowed sets without the alternative between `counter` and `later`."""
-    total: FloatArray = np.logaddexp.reduce(counter + later)
-    return total
 
 
 def weight_with(counter: FloatArray, later: FloatArray, numbers: Arithmetic = LOGS) -> FloatArray:
@@ -138,17 +133,7 @@ def plain_forward(counter: list[float], odds: float, absorbing: bool) -> None:
 # A sweep over the priors: new log-odds before the present alternative, old ones after it
 
 
-class Counter(Protocol):
-    """Follows the size of a set through the alternatives."""
-
-    def pull(self, j: int) -> float:
-        """ln(mass_with_j / mass_without_j), infinite where the bounds force the alternative in or out."""
-
-    def advance(self, theta: float) -> None:
-        """Count the present alternative with its new log-odds."""
-
-
-def counter_of(theta: FloatArray, lower: int, upper: int, reach: float) -> Counter:
+def counter_of(theta: FloatArray, lower: int, upper: int, reach: float) -> LogCounter | PlainCounter:
     """A counter for log-odds of which none will move farther than `reach` from 0."""
     return PlainCounter(theta.tolist(), lower, upper) if is_plain(theta, reach) else LogCounter(theta, lower, upper)
 
@@ -160,27 +145,27 @@ def is_plain(theta: FloatArray, reach: float = 0.0) -> bool:
 
 
 class LogCounter:
-    """In logarithms, for any number of alternatives."""
+    """Follows the size of a set through the alternatives, in logarithms: any number of alternatives will do."""
 
     def __init__(self, theta: FloatArray, lower: int, upper: int) -> None:
-        self._later = backward_table(theta, None, lower, upper)
+        self._later = backward_table(theta, lower, upper)
         self._counter = start_state(len(self._later[-1]))
 
     def pull(self, j: int) -> float:
-        """See `Counter`."""
+        """ln(mass_with_j / mass_without_j), infinite where the bounds force the alternative in or out."""
         later = self._later[j + 1]
-        with_, without = weight_with(self._counter, later), weight_without(self._counter, later)
+        with_, without = weight_with(self._counter, later), np.logaddexp.reduce(self._counter + later)
         if np.isinf(with_):
             return -np.inf
         return np.inf if np.isinf(without) else float(with_ - without)
 
     def advance(self, theta: float) -> None:
-        """See `Counter`."""
+        """Count the present alternative with its new log-odds."""
         self._counter = forward(self._counter, theta)
 
 
 class PlainCounter:
-    """With plain numbers, where no product can leave their range."""
+    """The same with plain numbers, where no product can leave their range."""
 
     def __init__(self, theta: list[float], lower: int, upper: int) -> None:
         self._absorbing = is_absorbing(upper, len(theta))
@@ -191,7 +176,7 @@ class PlainCounter:
         self._counter = [1.0] + [0.0] * (len(self._later[0]) - 1)
 
     def pull(self, j: int) -> float:
-        """See `Counter`."""
+        """See `LogCounter`."""
         counter, later = self._counter, self._later[j + 1]
         with_ = without = 0.0
         for state in range(len(counter) - 1):
@@ -206,5 +191,5 @@ class PlainCounter:
         return math.log(with_ / without) if without > 0 else math.inf
 
     def advance(self, theta: float) -> None:
-        """See `Counter`."""
+        """See `LogCounter`."""
         plain_forward(self._counter, math.exp(theta), self._absorbing)

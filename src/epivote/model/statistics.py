@@ -68,15 +68,11 @@ class PassCounts(NamedTuple):
         """Numbers of voters and alternatives."""
         return len(self.voters), len(self.occurrences)
 
-    def together(self, other: PassCounts) -> PassCounts:
-        """Both, counted in these."""
-        self.include(other)
-        return self
-
-    def include(self, other: PassCounts) -> None:
-        """Count these as well."""
+    def include(self, other: PassCounts) -> PassCounts:
+        """Count these as well, in the same arrays."""
         np.add(self.voters, other.voters, out=self.voters)
         np.add(self.occurrences, other.occurrences, out=self.occurrences)
+        return self
 
 
 def tally(shard: Shard, membership: BoolArray | FloatArray, n_voters: int, n_alternatives: int) -> PassCounts:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from epivote import AMLE, EM, Auto, Ballots, Calibrated, CrowdWarning, SizeBounds, Summary, summarize
 from epivote.web.estimation.collected import ballots_of, gold_to_learn, usable
-from epivote.web.estimation.live import MANY, Live, SetFound, VoterFound
+from epivote.web.estimation.live import MANY, Live, SetFound
 from epivote.web.ranking import places, reference
 from epivote.web.store import BallotRow
 from epivote.web.store.store import Stamp, now
@@ -69,7 +69,7 @@ def live(stamp: Stamp, rows: Sequence[BallotRow], task: Task, *, is_over: bool) 
         seconds=time.perf_counter() - began,
         method=fitted.method,
         sets=sets,
-        voters=_voters(summary),
+        voters=summary.voters,
         places=standing,
         leaders=tuple(standing.items())[:10],
         counts_gold=is_over,
@@ -90,19 +90,6 @@ def _sets(summary: Summary, task: Task) -> dict[str, SetFound]:
         needed = 0 if confidence >= summary.threshold else more.get(name)
         found[name] = SetFound(answer, confidence, ballots, needed, crowd)
     return found
-
-
-def _voters(summary: Summary) -> tuple[VoterFound, ...]:
-    return tuple(
-        VoterFound(
-            report.voter,
-            report.ballots,
-            report.hit_rate,
-            report.false_alarm_rate,
-            report.flags,
-        )
-        for report in summary.voters
-    )
 
 
 def _over_time(rows: Sequence[BallotRow]) -> tuple[tuple[int, int], ...]:

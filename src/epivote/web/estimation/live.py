@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from epivote import Flag
+from epivote import VoterReport
 from epivote.web.store.store import Stamp
 
 MANY = 65  # further ballots: one more than `review` looks ahead
@@ -24,17 +24,6 @@ class SetFound:
     ballots: int
     more: int | None
     crowd: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class VoterFound:
-    """How reliable one voter is, and why they are worth a look."""
-
-    name: str
-    ballots: int
-    hit_rate: float
-    false_alarm_rate: float
-    flags: tuple[Flag, ...]
 
 
 @dataclass(frozen=True)
@@ -58,7 +47,7 @@ class Live:
     seconds: float = 0.0
     method: str = ""
     sets: Mapping[str, SetFound] = field(default_factory=dict)
-    voters: tuple[VoterFound, ...] = ()
+    voters: tuple[VoterReport, ...] = ()
     places: Mapping[str, LiveStanding] = field(default_factory=dict)
     leaders: tuple[tuple[str, LiveStanding], ...] = ()
     counts_gold: bool = False

@@ -59,18 +59,13 @@ class Database:
 def open_database(address: str, *, connections: int = CONNECTIONS) -> Database:
     """The database at an address such as `sqlite:///quiz.db` or `postgresql://user@host/name`, up to date."""
     url = _url(address)
-    if url.get_backend_name() == "sqlite":
+    is_file = url.get_backend_name() == "sqlite"
+    if is_file:
         Path(str(url.database)).touch(mode=0o600)
-        engine = create_engine(url, pool_size=connections, max_overflow=SPARE_CONNECTIONS, hide_parameters=True)
+    pool = {"pool_size": connections, "max_overflow": SPARE_CONNECTIONS, "pool_pre_ping": not is_file}
+    engine = create_engine(url, hide_parameters=True, **pool)
+    if is_file:
         _prepare_sqlite(engine)
-    else:
-        engine = create_engine(
-            url,
-            pool_size=connections,
-            max_overflow=SPARE_CONNECTIONS,
-            pool_pre_ping=True,
-            hide_parameters=True,
-        )
     database = Database(engine)
     try:
         _upgrade(database)

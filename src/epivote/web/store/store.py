@@ -109,24 +109,17 @@ class Store:
         with self.database.writing() as connection:
             return self.add_person(connection, name, visit)
 
-    def voter(self, token: str) -> Voter | None:
-        """The participant with this token."""
-        with self.database.reading() as connection:
-            row = connection.execute(select(VOTERS).where(VOTERS.c.token == token)).first()
-        return None if row is None else _voter(row)
-
     def sheet(self, token: str) -> Sheet | None:
         """All that the participant with this token has said."""
         with self.database.reading() as connection:
             row = connection.execute(select(VOTERS).where(VOTERS.c.token == token)).first()
             if row is None:
                 return None
-            ballots = select(BALLOTS.c.instance, BALLOTS.c.ticks).where(BALLOTS.c.voter_id == row.id)
             skips = select(SKIPS.c.instance).where(SKIPS.c.voter_id == row.id)
             asked = select(ASKED.c.instance).where(ASKED.c.voter_id == row.id).order_by(ASKED.c.position)
             return Sheet(
                 _voter(row),
-                {instance: _ticks(ticks) for instance, ticks in connection.execute(ballots)},
+                _ballots(connection, row.id),
                 frozenset(connection.scalars(skips)),
                 tuple(connection.scalars(asked)),
                 self._setting(connection, CLOSED) is not None,
@@ -215,9 +208,8 @@ class Store:
 
     def program_ballots(self, voter: int) -> dict[str, tuple[str, ...]]:
         """All ballots of a program."""
-        wanted = select(BALLOTS.c.instance, BALLOTS.c.ticks).where(BALLOTS.c.voter_id == voter)
         with self.database.reading() as connection:
-            return {instance: _ticks(ticks) for instance, ticks in connection.execute(wanted)}
+            return _ballots(connection, voter)
 
     def answer_as_program(self, name: str, instance: str, ticks: Iterable[str]) -> None:
         """Keep a ballot of a program, which is listed with its first ballot."""
@@ -292,6 +284,11 @@ class Store:
 
 def _voter(row: Row[Any]) -> Voter:
     return Voter(row.id, row.name, bool(row.is_person), row.token, row.joined_at, row.finished_at)
+
+
+def _ballots(connection: Connection, voter: int) -> dict[str, tuple[str, ...]]:
+    wanted = select(BALLOTS.c.instance, BALLOTS.c.ticks).where(BALLOTS.c.voter_id == voter)
+    return {instance: _ticks(ticks) for instance, ticks in connection.execute(wanted)}
 
 
 def _ticks(text: str) -> tuple[str, ...]:

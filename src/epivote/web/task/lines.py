@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 TomlKey = tuple[str | int, ...]
 
@@ -25,7 +25,10 @@ def lines_of(text: str) -> dict[TomlKey, int]:
     found: dict[TomlKey, int] = {}
     counts: dict[str, int] = {}
     table: TomlKey = ()
-    for number, line in _statements(text):
+    inside = _continued(text)
+    for number, line in enumerate(text.split("\n"), start=1):
+        if number in inside:
+            continue
         if header := _HEADER.match(line):
             name = header[1]
             table = (name,)
@@ -44,14 +47,6 @@ def line_of(lines: Mapping[TomlKey, int], where: TomlKey) -> int:
     while where and where not in lines:
         where = where[:-1]
     return lines.get(where, 1)
-
-
-def _statements(text: str) -> Iterator[tuple[int, str]]:
-    """The lines on which a statement begins: not those inside texts or lists that go over several lines."""
-    inside = _continued(text)
-    for number, line in enumerate(text.split("\n"), start=1):
-        if number not in inside:
-            yield number, line
 
 
 def _continued(text: str) -> set[int]:

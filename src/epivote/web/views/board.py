@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from epivote import FlagKind
-from epivote.web.estimation.live import MANY, Live, SetFound, VoterFound
+from epivote import FlagKind, VoterReport
+from epivote.web.estimation.live import MANY, Live, SetFound
 from epivote.web.exporting import command_for, task_files
 from epivote.web.site import Gate
 from epivote.web.store.store import Participant
@@ -26,7 +26,7 @@ def board_of(
 ) -> dict[str, Any]:
     """All of it."""
     people = [each for each in participants if each.is_person]
-    reports = {each.name: each for each in live.voters}
+    reports = {each.voter: each for each in live.voters}
     sure = sum(found.confidence >= task.threshold for found in live.sets.values())
     return {
         "gate": gate,
@@ -86,7 +86,7 @@ def _more_in_words(more: int | None) -> str:
     return "none" if more == 0 else f"about {more}" if more < MANY else f"more than {MANY - 1}"
 
 
-def _rates(found: VoterFound | None) -> dict[str, Any]:
+def _rates(found: VoterReport | None) -> dict[str, Any]:
     if found is None:
         return {"hits": None, "false_alarms": None, "rates": "–", "flags": [], "flagged": False}
     rates = f"{found.hit_rate:.0%} hits, {found.false_alarm_rate:.0%} false alarms"

@@ -135,11 +135,8 @@ def _joined(visit: Visit) -> str | None:
 
 def _is_going_on(visit: Visit) -> bool:
     """Whether there are questions to be answered yet."""
-    sheet, site = visit.sheet, visit.site
-    if sheet.voter.finished_at is not None or visit.gate != "open":
-        return False
-    said = {*sheet.ballots, *sheet.skips, *site.settled()}
-    return any(name not in said for name in site.task.by_name)
+    said = {*visit.sheet.ballots, *visit.sheet.skips, *visit.site.settled()}
+    return visit.may_answer and any(name not in said for name in visit.site.task.by_name)
 
 
 def _state(is_answered: bool, is_skipped: bool) -> str:

@@ -18,19 +18,15 @@ from epivote.web.views.visit import Visit, see
 
 def go_on(visit: Visit) -> Response:
     """To the next open question, or to the end."""
-    sheet = visit.sheet
-    if sheet.voter.finished_at is not None or visit.gate != "open":
-        return see("/end")
-    return see(_next(visit, sheet))
+    return see(_next(visit, visit.sheet) if visit.may_answer else "/end")
 
 
 def show(visit: Visit) -> Response:
     """One question."""
-    sheet = visit.sheet
-    if sheet.voter.finished_at is not None or visit.gate != "open":
+    if not visit.may_answer:
         return see("/end")
     instance = _instance(visit)
-    if instance.name not in sheet.ballots and instance.name in visit.site.settled():
+    if instance.name not in visit.sheet.ballots and instance.name in visit.site.settled():
         return see("/question")
     return _page(visit, instance)
 

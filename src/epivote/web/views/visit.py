@@ -77,6 +77,11 @@ class Visit:
         return self.site.gate(is_closed=self.sheet.is_closed)
 
     @property
+    def may_answer(self) -> bool:
+        """Whether this participant has not finished, and answers are taken now."""
+        return self.sheet.voter.finished_at is None and self.gate == "open"
+
+    @property
     def csrf(self) -> str:
         """What forms of this visitor carry."""
         return self.site.signer.token("form", self.visit)
