@@ -46,6 +46,7 @@ from epivote.estimate.objectives import log_likelihood, marginal_log_likelihood
 from epivote.estimate.reliability import VoterReport
 from epivote.estimate.review import SURE, Doubt
 from epivote.estimate.saving import load_model, save_model
+from epivote.evaluate.agreement import Agreement, agreement
 from epivote.evaluate.calibration import CalibrationBin, calibration
 from epivote.evaluate.confusion import confusions
 from epivote.evaluate.incentive import Standing, rank_participants
@@ -87,6 +88,7 @@ __all__ = [
     "AMLE",
     "EM",
     "SURE",
+    "Agreement",
     "Approval",
     "BallotError",
     "Ballots",
@@ -131,6 +133,7 @@ __all__ = [
     "Truths",
     "VoterReport",
     "__version__",
+    "agreement",
     "calibration",
     "compare",
     "confusions",

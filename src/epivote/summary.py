@@ -16,6 +16,7 @@ from epivote.errors import InputError
 from epivote.estimate.base import Estimator, RatedEstimator
 from epivote.estimate.reliability import VoterReport, upside_down, voter_reports
 from epivote.estimate.review import SURE, Doubt, check_threshold
+from epivote.evaluate.agreement import Agreement, agreement
 from epivote.evaluate.calibration import CalibrationBin, calibration
 from epivote.evaluate.metrics import Scores, score
 
@@ -76,6 +77,11 @@ class Summary:
     def is_upside_down(self) -> bool:
         """Whether the crowd seems to tick what is wrong."""
         return upside_down(self.estimate.counts)
+
+    @cached_property
+    def agreement(self) -> Agreement:
+        """How far voters agree beyond chance, before anything is estimated."""
+        return agreement(self.estimate.ballots)
 
     # Sets and confidence
 

@@ -5,6 +5,7 @@ from statistics import fmean, median
 
 import pytest
 
+import oracles
 from epivote import EM, Interval, Plan, PlanPoint, read_ballots, simulate, write_ballots
 from epivote.cli import estimating
 from said import percent, run, said, table, tables, told
@@ -39,7 +40,7 @@ def test_a_look_at_a_file(file, cast):
     )
     sizes = table(text, "Ticks on a ballot")
     assert sizes.heads == ["ticks", "ballots"]
-    assert table(text, "Alternatives").heads == ["alternative", "ticked on"]
+    assert table(text, "Alternatives").heads == ["alternative", "ticked on", "agreement"]
     most = max(map(ticks.count, range(5)))
     expected = [(size, ticks.count(size)) for size in range(5) if ticks.count(size)]
     assert sizes.rows == [
@@ -52,9 +53,18 @@ def test_a_look_at_a_file(file, cast):
     spread = [f"{min(n)} to {max(n)} (half of them at most {median(n):.0f})" for n in (per[1], per[0])]
     assert f"\nAn instance has {spread[0]} ballots, a voter cast {spread[1]}.\n" in text
     shares = {name: fmean(name in t for t in cast.values()) for name in ("a1", "a2", "a3", "a4")}
+    cells = {
+        name: {z: [name in ticks for (_, where), ticks in cast.items() if where == z] for _, z in cast}
+        for name in shares
+    }
+    alphas = {name: oracles.krippendorff_alpha(cells[name], oracles.nominal_distance) for name in shares}
     assert table(text, "Alternatives").rows == [
-        [name, percent(share)] for name, share in sorted(shares.items(), key=lambda each: -each[1])
+        [name, percent(share), f"{alphas[name]:.2f}"]
+        for name, share in sorted(shares.items(), key=lambda each: -each[1])
     ]
+    sets = {z: [ticks for (_, where), ticks in cast.items() if where == z] for _, z in cast}
+    masi = oracles.krippendorff_alpha(sets, oracles.masi_distance)
+    assert f", {masi:.2f} with MASI distance, " in text
     assert text.endswith(
         "\nNothing looks odd.\nNext: epivote aggregate, with --size for how many alternatives can be right.\n"
     )
@@ -70,6 +80,9 @@ def test_a_look_at_a_file(file, cast):
         "approvals": sum(ticks),
     }
     assert (found["coverage"], found["gold"], found["remarks"], found["odd"]) == (len(cast) / 84, None, [], [])
+    assert found["agreement"]["masi"] == pytest.approx(masi)
+    assert found["agreement"]["alternatives"] == pytest.approx(alphas)
+    assert (found["agreement"]["n_ballots"], found["agreement"]["drawn_pairs"]) == (len(cast), None)
     assert found["sizes"] == {str(size): count for size, count in expected}
     assert found["per_voter"] == {"least": min(per[0]), "median": median(per[0]), "most": max(per[0])}
     assert found["per_instance"] == {"least": min(per[1]), "median": median(per[1]), "most": max(per[1])}

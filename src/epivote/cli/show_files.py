@@ -49,9 +49,12 @@ def inspection(export: Export, found: Inspection, source: Path, *, as_json: bool
     ticked = table("Alternatives", caption=left_out(len(found.ticked), MOST_ALTERNATIVES))
     ticked.add_column("alternative", overflow="fold")
     ticked.add_column("ticked on", justify="right")
+    ticked.add_column("agreement", justify="right")
     for name, share in sorted(found.ticked.items(), key=lambda item: -item[1])[:MOST_ALTERNATIVES]:
-        ticked.add_row(Text(name), percent(share))
+        alpha = found.agreement.alternatives[name]
+        ticked.add_row(Text(name), percent(share), "" if alpha is None else f"{alpha:.2f}")
     console.print(ticked)
+    say(found.agreement.in_words())
     for odd in found.odd:
         say(f"Odd: {odd}.")
     if not found.odd:

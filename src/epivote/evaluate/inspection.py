@@ -11,6 +11,7 @@ import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.names import IntArray, listing
+from epivote.evaluate.agreement import Agreement, agreement
 
 SHOWN = 3  # names listed in a sentence; a round number
 RARE = 2  # ticks from which an alternative is no longer taken for a misspelling
@@ -27,12 +28,13 @@ class Spread:
 
 @dataclass(frozen=True)
 class Inspection:
-    """Counts of ballots by size, by instance and by voter, the share of ballots with each tick, and oddities."""
+    """Counts of ballots by size, by instance and by voter, the share of ballots with each tick, agreement, oddities."""
 
     sizes: dict[int, int]
     per_instance: Spread
     per_voter: Spread
     ticked: dict[str, float]
+    agreement: Agreement
     odd: tuple[str, ...]
 
 
@@ -47,6 +49,7 @@ def inspect_ballots(ballots: AnyBallots) -> Inspection:
         per_instance=_spread(np.diff(ballots.ballot_start)),
         per_voter=_spread(ballots.ballots_per_voter),
         ticked=dict(zip(ballots.alternatives, shares.tolist(), strict=True)),
+        agreement=agreement(ballots),
         odd=tuple(_oddities(ballots, ticks)),
     )
 

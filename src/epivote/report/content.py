@@ -178,6 +178,13 @@ def voters_in_words(summary: Summary) -> str:
     return f"{flagged:,} of {counted(len(summary.voters), 'voter')} {'is' if flagged == 1 else 'are'} worth a look."
 
 
+def agreement_in_words(summary: Summary) -> str:
+    """How far voters agree, and on which alternatives least."""
+    found = summary.agreement
+    least = ", ".join(f"{name} ({alpha:.2f})" for name, alpha in found.weakest())
+    return found.in_words() + (f" Lowest for single alternatives: {least}." if least else "")
+
+
 def map_in_words(summary: Summary, drawn: int, *, crosses: bool) -> str:
     """How to read the map of voters, and what it leaves out."""
     n_voters = summary.estimate.ballots.n_voters
