@@ -63,6 +63,7 @@ from epivote.evaluate.metrics import (
     score,
     zero_one,
 )
+from epivote.evaluate.sizes import SizeCheck, SizeSuggestion, check_sizes, suggest_size
 from epivote.planning import Plan, PlanPoint, plan
 from epivote.simulation import Beta, Simulation, reference_crowd, simulate
 from epivote.summary import FoundSet, GoldCheck, Summary, summarize
@@ -127,6 +128,8 @@ __all__ = [
     "Scores",
     "Simulation",
     "SizeBounds",
+    "SizeCheck",
+    "SizeSuggestion",
     "Spread",
     "Standing",
     "Summary",
@@ -135,6 +138,7 @@ __all__ = [
     "__version__",
     "agreement",
     "calibration",
+    "check_sizes",
     "compare",
     "confusions",
     "hamming",
@@ -162,6 +166,7 @@ __all__ = [
     "share_interval",
     "simulate",
     "suggest_method",
+    "suggest_size",
     "summarize",
     "wilcoxon",
     "write_ballots",

@@ -19,6 +19,7 @@ from epivote.estimate.review import SURE, Doubt, check_threshold
 from epivote.evaluate.agreement import Agreement, agreement
 from epivote.evaluate.calibration import CalibrationBin, calibration
 from epivote.evaluate.metrics import Scores, score
+from epivote.evaluate.sizes import SizeCheck, check_sizes
 
 
 class FoundSet(NamedTuple):
@@ -72,6 +73,11 @@ class Summary:
         """How many instances have size bounds of their own."""
         own = self.estimate.bounds.per_instance
         return sum(name in own for name in self.estimate.ballots.instances) if own else 0
+
+    @cached_property
+    def size_check(self) -> SizeCheck:
+        """How the ballots fit the size bounds."""
+        return check_sizes(self.estimate.ballots, self.estimate.bounds)
 
     @cached_property
     def is_upside_down(self) -> bool:

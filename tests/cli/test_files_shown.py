@@ -1,12 +1,13 @@
 """What `inspect`, `convert`, `evaluate`, `plan`, `explain` and `pack` show, worked out anew."""
 
 import json
+from dataclasses import asdict
 from statistics import fmean, median
 
 import pytest
 
 import oracles
-from epivote import EM, Interval, Plan, PlanPoint, read_ballots, simulate, write_ballots
+from epivote import EM, Interval, Plan, PlanPoint, read_ballots, simulate, suggest_size, write_ballots
 from epivote.cli import estimating
 from said import percent, run, said, table, tables, told
 
@@ -47,6 +48,11 @@ def test_a_look_at_a_file(file, cast):
         [str(size), str(count), *["█" * round(30 * count / most)] * (round(30 * count / most) > 0)]
         for size, count in expected
     ]
+    suggested = suggest_size(read_ballots(file))
+    assert (
+        f"\nSuggested: --size {suggested.bounds}, because {suggested.reason}. Ballots contain misses and false alarms, "
+        "so check it against what the task allows.\n"
+    ) in text
     per = {}
     for place, names in ((1, {z for _, z in cast}), (0, {v for v, _ in cast})):
         per[place] = [sum(key[place] == name for key in cast) for name in names]
@@ -83,6 +89,7 @@ def test_a_look_at_a_file(file, cast):
     assert found["agreement"]["masi"] == pytest.approx(masi)
     assert found["agreement"]["alternatives"] == pytest.approx(alphas)
     assert (found["agreement"]["n_ballots"], found["agreement"]["drawn_pairs"]) == (len(cast), None)
+    assert found["suggested_size"] == asdict(suggested)
     assert found["sizes"] == {str(size): count for size, count in expected}
     assert found["per_voter"] == {"least": min(per[0]), "median": median(per[0]), "most": max(per[0])}
     assert found["per_instance"] == {"least": min(per[1]), "median": median(per[1]), "most": max(per[1])}

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from epivote.cli.console import StatusLine
+from epivote.cli.console import StatusLine, UsageError
 from epivote.cli.options import Fitting
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import SizeBounds
@@ -22,6 +22,7 @@ from epivote.estimate.auto import suggest_method
 from epivote.estimate.base import Estimator
 from epivote.estimate.baselines import Approval, Majority, Modal
 from epivote.estimate.em import EM
+from epivote.evaluate.sizes import check_sizes, suggest_size
 from epivote.formats.canonical import read_sizes, read_truths
 from epivote.formats.export import Export
 from epivote.summary import Summary, summarize
@@ -81,6 +82,11 @@ def fit(export: Export, source: Path, options: Fitting, status: StatusLine, chec
     right = export.gold if options.gold is None else read_truths(options.gold)
     export = replace(export, ballots=_with_names_of(right, export))
     ballots = export.ballots
+    if options.size is None:
+        suggested = suggest_size(ballots)
+        raise UsageError(
+            f"--size is missing; add --size {suggested.bounds} if that is what the task allows ({suggested.reason})"
+        )
     reason, name = "", str(options.method)
     if name == "auto":
         name, reason = suggest_method(ballots)
@@ -107,6 +113,8 @@ def fit(export: Export, source: Path, options: Fitting, status: StatusLine, chec
                 raise
             interrupted = True
     notes = [str(warning.message) for warning in noticed if issubclass(warning.category, CrowdWarning)]
+    doubtful = check_sizes(ballots, estimator.estimate_.bounds).warning
+    notes += [] if doubtful is None else [doubtful]
     for what, names in (("gold set", right or ()), ("size", estimator.estimate_.bounds.per_instance)):
         strangers = [name for name in names if name not in ballots.instance_index]
         if strangers:

@@ -33,7 +33,13 @@ MenuFile = Annotated[Path | None, typer.Option("--menu", help=READING["menu"][1]
 class Fitting:
     """How sets are to be found."""
 
-    size: Size
+    size: Annotated[
+        str | None,
+        typer.Option(
+            help="How many alternatives are right: 2, 1..2, or 1.. for no upper bound. Required; without it the error "
+            "names the bounds that the ballots suggest."
+        ),
+    ] = None
     sizes: Annotated[
         Path | None, typer.Option(help="CSV instance,size for instances whose size differs from --size.")
     ] = None

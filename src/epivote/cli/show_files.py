@@ -44,6 +44,11 @@ def inspection(export: Export, found: Inspection, source: Path, *, as_json: bool
     for size, count in found.sizes.items():
         sizes.add_row(str(size), f"{count:,}", "█" * round(30 * count / max(found.sizes.values())))
     console.print(sizes)
+    suggested = found.suggested_size
+    say(
+        f"Suggested: --size {suggested.bounds}, because {suggested.reason}. Ballots contain misses and false alarms, "
+        "so check it against what the task allows."
+    )
     say(f"An instance has {_spread(found.per_instance)} ballots, a voter cast {_spread(found.per_voter)}.")
     say()
     ticked = table("Alternatives", caption=left_out(len(found.ticked), MOST_ALTERNATIVES))
