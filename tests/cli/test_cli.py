@@ -44,7 +44,7 @@ def test_aggregate_writes_all_files(tmp_path):
     assert "Wrote truth.csv, voters.csv, alternatives.csv, inclusion.csv to" in result.stdout
 
 
-@pytest.mark.parametrize("method", ["em", "amle", "majority", "modal", "approval"])
+@pytest.mark.parametrize("method", ["em", "amle", "majority", "modal", "approval", "size-approval"])
 def test_aggregate_as_json_with_every_method(method):
     result = run("aggregate", BIRDS, "--size", "1..2", "--method", method, "--json")
     found = json.loads(result.stdout)

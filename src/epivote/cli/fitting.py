@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from epivote.cli.console import StatusLine, UsageError
@@ -27,12 +27,13 @@ from epivote.formats.canonical import read_sizes, read_truths
 from epivote.formats.export import Export
 from epivote.summary import Summary, summarize
 
-RULES: dict[str, type[AMLE] | type[EM] | type[Majority] | type[Modal] | type[Approval]] = {
+RULES: dict[str, Callable[[SizeBounds], Estimator]] = {
     "em": EM,
     "amle": AMLE,
     "majority": Majority,
     "modal": Modal,
     "approval": Approval,
+    "size-approval": partial(Approval, weights="jaccard"),
 }
 
 

@@ -15,7 +15,7 @@ from epivote.formats.detect import read_export
 from epivote.formats.export import Export
 from epivote.formats.reading import Reading
 
-Method = Literal["auto", "em", "amle", "majority", "modal", "approval"]
+Method = Literal["auto", "em", "amle", "majority", "modal", "approval", "size-approval"]
 
 BallotFile = Annotated[
     Path,
@@ -43,7 +43,13 @@ class Fitting:
     sizes: Annotated[
         Path | None, typer.Option(help="CSV instance,size for instances whose size differs from --size.")
     ] = None
-    method: Annotated[Method, typer.Option(help="How sets are found; auto says which it took and why.")] = "auto"
+    method: Annotated[
+        Method,
+        typer.Option(
+            help="How sets are found; auto says which it took and why. size-approval counts approvals, each divided by "
+            "the size of its ballot."
+        ),
+    ] = "auto"
     gold: Annotated[Path | None, typer.Option(help="CSV instance,alternatives with known right sets.")] = None
     gold_use: Annotated[
         Literal["auto", "learn", "score"],
