@@ -93,3 +93,42 @@ def jaccard_distance(one, other, ballots):
     mine = {(z, a) for z in common for a in ballots[one, z]}
     theirs = {(z, a) for z in common for a in ballots[other, z]}
     return len(mine ^ theirs) / len(mine | theirs) if mine | theirs else 0.0
+
+
+# Agreement: values are {unit: [value, ...]}
+
+
+def krippendorff_alpha(values, distance):
+    """1 - observed / expected distance over all ordered pairs; None where all values are equal or nobody can agree."""
+    kept = {unit: found for unit, found in values.items() if len(found) > 1}
+    everything = [value for found in kept.values() for value in found]
+    if not everything:
+        return None
+    observed = math.fsum(
+        distance(found[a], found[b]) / (len(found) - 1)
+        for found in kept.values()
+        for a in range(len(found))
+        for b in range(len(found))
+        if a != b
+    ) / len(everything)
+    expected = math.fsum(
+        distance(everything[a], everything[b]) for a in range(len(everything)) for b in range(len(everything)) if a != b
+    ) / (len(everything) * (len(everything) - 1))
+    return 1 - observed / expected if expected else None
+
+
+def nominal_distance(one, other):
+    return float(one != other)
+
+
+def set_jaccard_distance(one, other):
+    return 1 - len(one & other) / len(one | other) if one | other else 0.0
+
+
+def masi_distance(one, other):
+    if one == other:
+        return 0.0
+    if not one & other:
+        return 1.0
+    nesting = 2 / 3 if one <= other or other <= one else 1 / 3
+    return 1 - nesting * len(one & other) / len(one | other)

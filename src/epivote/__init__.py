@@ -49,6 +49,7 @@ from epivote.estimate.reliability import VoterReport
 from epivote.estimate.reproducibility import Reproducibility, reproducibility
 from epivote.estimate.review import SURE, Doubt
 from epivote.estimate.saving import load_model, save_model
+from epivote.evaluate.agreement import Agreement, agreement
 from epivote.evaluate.calibration import CalibrationBin, calibration, calibration_error
 from epivote.evaluate.confusion import confusions
 from epivote.evaluate.incentive import Standing, rank_participants
@@ -65,6 +66,7 @@ from epivote.evaluate.metrics import (
     score,
     zero_one,
 )
+from epivote.evaluate.sizes import SizeCheck, SizeSuggestion, check_sizes, suggest_size
 from epivote.planning import Plan, PlanPoint, plan
 from epivote.simulation import Beta, Simulation, reference_crowd, simulate
 from epivote.summary import FoundSet, GoldCheck, GoldEffect, Stated, Summary, summarize
@@ -90,6 +92,7 @@ __all__ = [
     "AMLE",
     "EM",
     "SURE",
+    "Agreement",
     "Approval",
     "Auto",
     "BallotError",
@@ -134,6 +137,8 @@ __all__ = [
     "Scores",
     "Simulation",
     "SizeBounds",
+    "SizeCheck",
+    "SizeSuggestion",
     "Spread",
     "Standing",
     "Stated",
@@ -141,8 +146,10 @@ __all__ = [
     "Truths",
     "VoterReport",
     "__version__",
+    "agreement",
     "calibration",
     "calibration_error",
+    "check_sizes",
     "compare",
     "confusions",
     "hamming",
@@ -171,6 +178,7 @@ __all__ = [
     "share_interval",
     "simulate",
     "suggest_method",
+    "suggest_size",
     "summarize",
     "wilcoxon",
     "write_ballots",

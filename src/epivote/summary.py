@@ -20,9 +20,11 @@ from epivote.estimate.flags import FlagKind
 from epivote.estimate.reliability import VoterReport, upside_down, voter_reports
 from epivote.estimate.reproducibility import Reproducibility
 from epivote.estimate.review import SURE, Doubt, check_threshold
+from epivote.evaluate.agreement import Agreement, agreement
 from epivote.evaluate.calibration import CalibrationBin, calibration, calibration_error
 from epivote.evaluate.intervals import Interval, share_interval
 from epivote.evaluate.metrics import Scores, score
+from epivote.evaluate.sizes import SizeCheck, check_sizes
 
 
 class FoundSet(NamedTuple):
@@ -116,9 +118,19 @@ class Summary:
         return sum(name in own for name in self.estimate.ballots.instances) if own else 0
 
     @cached_property
+    def size_check(self) -> SizeCheck:
+        """How the ballots fit the size bounds."""
+        return check_sizes(self.estimate.ballots, self.estimate.bounds)
+
+    @cached_property
     def is_upside_down(self) -> bool:
         """Whether the crowd seems to tick what is wrong."""
         return upside_down(self.estimate.counts)
+
+    @cached_property
+    def agreement(self) -> Agreement:
+        """How far voters agree beyond chance, before anything is estimated."""
+        return agreement(self.estimate.ballots)
 
     # Sets and confidence
 

@@ -44,7 +44,7 @@ def test_aggregate_writes_all_files(tmp_path):
     assert "Wrote truth.csv, voters.csv, alternatives.csv, inclusion.csv to" in result.stdout
 
 
-@pytest.mark.parametrize("method", ["em", "amle", "majority", "modal", "approval"])
+@pytest.mark.parametrize("method", ["em", "amle", "majority", "modal", "approval", "size-approval"])
 def test_aggregate_as_json_with_every_method(method):
     result = run("aggregate", BIRDS, "--size", "1..2", "--method", method, "--json")
     found = json.loads(result.stdout)
@@ -233,3 +233,37 @@ def test_interrupting_a_long_run_keeps_the_best_so_far(tmp_path):
     assert "interrupted after" in output
     assert "this is the best reached so far" in output
     assert len((tmp_path / "out" / "truth.csv").read_text().splitlines()) == 6_001
+
+
+@pytest.mark.parametrize("command", [("aggregate",), ("report",), ("explain", "picture 4")])
+def test_without_a_size_the_error_names_what_the_ballots_suggest(command, tmp_path):
+    name, *rest = command
+    result = run(name, BIRDS, *rest)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr == (
+        "epivote: --size is missing; add --size 1..5 if that is what the task allows (the middle 90% of the ballots have "
+        "0 to 5 ticks, and few instances have mostly empty ballots)\n"
+    )
+
+
+def test_without_a_size_a_packed_folder_suggests_one_too(tmp_path):
+    run("pack", BIRDS, "-o", tmp_path / "packed")
+    assert "--size is missing; add --size 1..5 if" in run("aggregate", tmp_path / "packed").stderr
+
+
+def test_bounds_that_the_ballots_contradict_are_warned_about(tmp_path):
+    words = (
+        "91% of the ballots have a size that the size bounds 5 forbid, while bounds of 1 would allow 32% of them; check"
+    )
+    page = tmp_path / "page.html"
+    shown = run("aggregate", BIRDS, "--size", "5", "--report", page).stdout
+    assert f"\nCareful: {words} the size bounds.\n" in shown.split("Sets")[0], "on the first screen"
+    assert page.read_text().count(words) == 1
+    assert any(
+        note.startswith(words) for note in json.loads(run("aggregate", BIRDS, "--size", "5", "--json").stdout)["notes"]
+    )
+    assert "size bounds" not in run("aggregate", BIRDS, "--size", "1..2").stdout
+    run("pack", BIRDS, "-o", tmp_path / "packed")
+    found = run("aggregate", tmp_path / "packed", "--size", "5").stdout
+    assert "Careful: 91% of the ballots have a size that the size bounds 5 forbid" in found

@@ -1,11 +1,13 @@
 """What `inspect`, `convert`, `evaluate`, `plan`, `explain` and `pack` show, worked out anew."""
 
 import json
+from dataclasses import asdict
 from statistics import fmean, median
 
 import pytest
 
-from epivote import EM, Interval, Plan, PlanPoint, read_ballots, simulate, write_ballots
+import oracles
+from epivote import EM, Interval, Plan, PlanPoint, read_ballots, simulate, suggest_size, write_ballots
 from epivote.cli import estimating
 from said import percent, run, said, table, tables, told
 
@@ -39,22 +41,36 @@ def test_a_look_at_a_file(file, cast):
     )
     sizes = table(text, "Ticks on a ballot")
     assert sizes.heads == ["ticks", "ballots"]
-    assert table(text, "Alternatives").heads == ["alternative", "ticked on"]
+    assert table(text, "Alternatives").heads == ["alternative", "ticked on", "agreement"]
     most = max(map(ticks.count, range(5)))
     expected = [(size, ticks.count(size)) for size in range(5) if ticks.count(size)]
     assert sizes.rows == [
         [str(size), str(count), *["█" * round(30 * count / most)] * (round(30 * count / most) > 0)]
         for size, count in expected
     ]
+    suggested = suggest_size(read_ballots(file))
+    assert (
+        f"\nSuggested: --size {suggested.bounds}, because {suggested.reason}. Ballots contain misses and false alarms, "
+        "so check it against what the task allows.\n"
+    ) in text
     per = {}
     for place, names in ((1, {z for _, z in cast}), (0, {v for v, _ in cast})):
         per[place] = [sum(key[place] == name for key in cast) for name in names]
     spread = [f"{min(n)} to {max(n)} (half of them at most {median(n):.0f})" for n in (per[1], per[0])]
     assert f"\nAn instance has {spread[0]} ballots, a voter cast {spread[1]}.\n" in text
     shares = {name: fmean(name in t for t in cast.values()) for name in ("a1", "a2", "a3", "a4")}
+    cells = {
+        name: {z: [name in ticks for (_, where), ticks in cast.items() if where == z] for _, z in cast}
+        for name in shares
+    }
+    alphas = {name: oracles.krippendorff_alpha(cells[name], oracles.nominal_distance) for name in shares}
     assert table(text, "Alternatives").rows == [
-        [name, percent(share)] for name, share in sorted(shares.items(), key=lambda each: -each[1])
+        [name, percent(share), f"{alphas[name]:.2f}"]
+        for name, share in sorted(shares.items(), key=lambda each: -each[1])
     ]
+    sets = {z: [ticks for (_, where), ticks in cast.items() if where == z] for _, z in cast}
+    masi = oracles.krippendorff_alpha(sets, oracles.masi_distance)
+    assert f", {masi:.2f} with MASI distance, " in text
     assert text.endswith(
         "\nNothing looks odd.\nNext: epivote aggregate, with --size for how many alternatives can be right.\n"
     )
@@ -70,6 +86,10 @@ def test_a_look_at_a_file(file, cast):
         "approvals": sum(ticks),
     }
     assert (found["coverage"], found["gold"], found["remarks"], found["odd"]) == (len(cast) / 84, None, [], [])
+    assert found["agreement"]["masi"] == pytest.approx(masi)
+    assert found["agreement"]["alternatives"] == pytest.approx(alphas)
+    assert (found["agreement"]["n_ballots"], found["agreement"]["drawn_pairs"]) == (len(cast), None)
+    assert found["suggested_size"] == asdict(suggested)
     assert found["sizes"] == {str(size): count for size, count in expected}
     assert found["per_voter"] == {"least": min(per[0]), "median": median(per[0]), "most": max(per[0])}
     assert found["per_instance"] == {"least": min(per[1]), "median": median(per[1]), "most": max(per[1])}

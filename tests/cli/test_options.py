@@ -211,11 +211,11 @@ def test_alternatives_that_only_gold_names_count_if_none_were_stated(tmp_path):
     assert (stated.exit_code, "'z'" in stated.stderr) == (1, True)
 
 
-@pytest.mark.parametrize("method", ["em", "amle", "majority", "modal", "approval"])
+@pytest.mark.parametrize("method", ["em", "amle", "majority", "modal", "approval", "size-approval"])
 def test_methods(method, crowd, tmp_path):
     assert told("aggregate", crowd, "--size", "1..2", "--method", method)["method"] == method
     said("report", crowd, "--size", "1..2", "--method", method, "-o", tmp_path / "r.html")
-    kind = {"em": "EM", "amle": "AMLE"}.get(method, method.capitalize())
+    kind = {"em": "EM", "amle": "AMLE", "size-approval": "Approval"}.get(method, method.capitalize())
     assert f"<bdi>{kind}(bounds=" in (tmp_path / "r.html").read_text()
     explained = run("explain", crowd, "i1", "--size", "1..2", "--method", method)
     assert explained.exit_code == (0 if method in ("em", "amle") else 1)

@@ -31,7 +31,7 @@ def packed(tmp_path):
     return folder
 
 
-@pytest.mark.parametrize("method", ["auto", "em", "amle", "majority", "modal", "approval"])
+@pytest.mark.parametrize("method", ["auto", "em", "amle", "majority", "modal", "approval", "size-approval"])
 def test_a_packed_folder_gives_what_the_file_gives(packed, tmp_path, method):
     from_folder = run("aggregate", packed, "--size", "1..2", "--method", method, "--out", tmp_path / "a")
     from_file = run("aggregate", BIRDS, "--size", "1..2", "--method", method, "--out", tmp_path / "b")

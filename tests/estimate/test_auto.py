@@ -87,7 +87,7 @@ def test_one_prior_for_all_is_taken_where_halves_then_agree_more_often(monkeypat
         asked.append(estimator.priors)
         return np.arange(40) < (30 if estimator.priors == "shared" else 10)
 
-    monkeypatch.setattr(module, "agreement", agreed)
+    monkeypatch.setattr(module, "halves_agree", agreed)
     monkeypatch.setattr(module, "reproducibility", lambda *_, **__: None)
     found = Auto(BOUNDS).fit(drawn.ballots)
     assert asked == ["auto"] * 3 + ["shared"] * 3
@@ -95,7 +95,7 @@ def test_one_prior_for_all_is_taken_where_halves_then_agree_more_often(monkeypat
     assert found.choices_[1] == (
         "one prior for all alternatives: two halves of the voters then agree on 75% of the sets instead of 25%"
     )
-    monkeypatch.setattr(module, "agreement", lambda *_: np.arange(40) < 20)
+    monkeypatch.setattr(module, "halves_agree", lambda *_: np.arange(40) < 20)
     assert Auto(BOUNDS).fit(drawn.ballots).estimator_.priors == "auto"
 
 

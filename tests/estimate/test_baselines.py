@@ -1,10 +1,13 @@
+import math
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 
-from epivote import AMLE, Approval, Ballots, Majority, MaximumLikelihood, Modal, simulate
+from epivote import AMLE, Approval, Ballots, InputError, Majority, MaximumLikelihood, Modal, simulate
+from epivote.estimate import baselines
 from strategies import elections
 
 
@@ -44,6 +47,73 @@ def test_approval_takes_the_most_ticked_as_many_as_a_mean_ballot(election):
         size = min(max(int(sum(sizes) / len(sizes) + 0.5), lower), upper)
         ranked = sorted(election.menus[z], key=lambda a: (-counts(election, z)[a], election.menus[z].index(a)))
         assert found[z] == set(ranked[:size])
+
+
+def weight(kind, ticks, offered):
+    """The paper's weights, by the distances they come from: how much closer a ballot is to a member than to others."""
+    if kind == "jaccard":  # distance 1 - 1 / ticks to a member, 1 to others
+        return 1 - (1 - Fraction(1, ticks))
+    if kind == "dice":  # distance 1 - 2 / (ticks + 1) to a member, 1 to others
+        return 1 - (1 - Fraction(2, ticks + 1))
+    if kind == "euclid":  # ticks - 1 mistakes beside a member, ticks + 1 beside others
+        return math.dist([0] * (ticks + 1), [1] * (ticks + 1)) - math.dist([0] * (ticks - 1), [1] * (ticks - 1))
+    if kind == "condorcet" and offered > 2:
+        reliability = min(max(Fraction(offered - 1 - ticks, offered - 2), Fraction(1, 1000)), Fraction(999, 1000))
+        return math.log(reliability) - math.log(1 - reliability)
+    return 1
+
+
+@pytest.mark.parametrize("kind", ["equal", "jaccard", "dice", "euclid", "condorcet"])
+@given(elections())
+def test_weighted_approval_adds_up_what_ballots_weigh(kind, election):
+    found = Approval(election.size_bounds, weights=kind).fit_predict(election.as_ballots())
+    for z in election.instances:
+        lower, upper = election.bounds[z]
+        menu, ballots = election.menus[z], cast(election, z)
+        size = min(max(int(sum(map(len, ballots)) / len(ballots) + 0.5), lower), upper)
+        scores = {a: sum(weight(kind, len(ballot), len(menu)) for ballot in ballots if a in ballot) for a in menu}
+        ranked = sorted(menu, key=lambda a: (-round(float(scores[a]), 9), menu.index(a)))
+        assert found[z] == set(ranked[:size]), scores
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("equal", [1, 1, 1, 1, 1, 1]),
+        ("jaccard", [1, 1 / 2, 1 / 3, 1 / 4, 1 / 5, 1 / 6]),
+        ("dice", [1, 2 / 3, 1 / 2, 2 / 5, 1 / 3, 2 / 7]),
+        ("euclid", [1.41421, 0.73205, 0.58579, 0.50402, 0.44949, 0.40968]),
+        ("condorcet", [6.90675, 1.09861, 0, -1.09861, -6.90675, -6.90675]),
+    ],
+)
+def test_weights_of_ballots_with_one_to_six_of_six_alternatives(kind, expected):
+    assert baselines._size_weights(np.arange(1, 7), 6, kind) == pytest.approx(expected, abs=1e-5)
+    assert baselines._size_weights(np.array([1, 2]), 2, "condorcet").tolist() == [1, 1]
+
+
+def test_sums_that_are_equal_are_equal_in_any_order():
+    """Three thirds and two sixths are as much as one and a third, although not in floating point."""
+    votes = ["a", "bcd", "bce", "bde"]
+    for order in (votes, votes[::-1], votes[1:] + votes[:1]):
+        ballots = Ballots.from_mapping(
+            {(f"v{i}", "q"): set(each) for i, each in enumerate(order)}, alternatives=list("bacde")
+        )
+        assert Approval(1, weights="jaccard").fit_predict(ballots)["q"] == {"b"}, "three thirds, and listed first"
+
+
+def test_empty_ballots_weigh_nothing_and_large_ones_speak_against_under_condorcet():
+    cast_here = {("v", "q"): set(), ("w", "q"): set("abcd"), ("x", "q"): {"e"}, ("y", "q"): {"a", "b", "e"}}
+    ballots = Ballots.from_mapping(cast_here, alternatives=list("abcde"))
+    assert Approval(1, weights="condorcet").fit_predict(ballots)["q"] == {"e"}
+    assert Approval(1).fit_predict(ballots)["q"] == {"a"}
+
+
+def test_unknown_weights_are_refused():
+    ballots = Ballots.from_mapping({("v", "q"): {"a"}})
+    with pytest.raises(
+        InputError, match="weights='size' is not one of 'equal', 'jaccard', 'dice', 'euclid', 'condorcet'"
+    ):
+        Approval(1, weights="size").fit(ballots)
 
 
 @given(elections())

@@ -18,7 +18,14 @@ from epivote import (
     simulate,
 )
 
-ALL = [AMLE((1, 2)), MaximumLikelihood(0.8, 0.2, bounds=(1, 2)), Majority((1, 2)), Modal(), Approval((1, 2))]
+ALL = [
+    AMLE((1, 2)),
+    MaximumLikelihood(0.8, 0.2, bounds=(1, 2)),
+    Majority((1, 2)),
+    Modal(),
+    Approval((1, 2)),
+    Approval((1, 2), "dice"),
+]
 COLUMNS = {"voter": ["v", "w", "v", "w"], "instance": ["y", "y", "z", "z"], "alternatives": ["a", "a|b", "b", ""]}
 
 

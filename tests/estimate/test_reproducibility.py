@@ -7,7 +7,7 @@ import pytest
 
 from epivote import AMLE, EM, Ballots, InputError, Majority, reproducibility, simulate
 from epivote.estimate.imitation import coincidence, imitate
-from epivote.estimate.reproducibility import Reproducibility, _at, agreement, checked_sample
+from epivote.estimate.reproducibility import Reproducibility, _at, checked_sample, halves_agree
 
 BOUNDS = (1, 3)
 
@@ -79,7 +79,7 @@ def test_too_few_to_say():
 
 def test_agreement_is_that_of_two_fits_by_hand():
     ballots = crowd(0.0, 5, instances=30).ballots
-    found = agreement(EM(BOUNDS), ballots, np.random.default_rng(4))
+    found = halves_agree(EM(BOUNDS), ballots, np.random.default_rng(4))
     order = np.random.default_rng(4).permutation(24)
     halves = [[ballots.voters[i] for i in sorted(part)] for part in (order[:12], order[12:])]
     both = [z for z in ballots.instances if all(any(ballots.ballot(v, z) is not None for v in h) for h in halves)]

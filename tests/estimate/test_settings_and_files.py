@@ -246,6 +246,7 @@ def packed(tmp_path_factory):
         MaximumLikelihood(0.7, 0.3, 0.5, (1, 2)),
         Majority((1, 2)),
         Approval((1, 2)),
+        Approval((1, 2), weights="jaccard"),
         Modal((1, 2)),
     ],
     ids=lambda rule: type(rule).__name__,

@@ -2,12 +2,13 @@
 
 import inspect
 from contextlib import suppress
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 import epivote
-from epivote import AMLE, MaximumLikelihood, Parameters, plan, reference_crowd, simulate
+from epivote import AMLE, MaximumLikelihood, Parameters, agreement, plan, reference_crowd, simulate
 
 SMALL = {"instances": 12, "voters": 5, "alternatives": 4, "bounds": (1, 2)}
 BALLOTS = simulate(**SMALL, hit_rates=0.6, false_alarm_rates=0.4).ballots
@@ -19,7 +20,14 @@ def drawn(simulation):
     return list(simulation.ballots.items()), dict(simulation.gold)
 
 
+def of_drawn_pairs(**seed):
+    """Pairs are drawn only where there are too many."""
+    with patch("epivote.evaluate.agreement.MOST_PAIRS", 20):
+        return agreement(BALLOTS, **seed)
+
+
 CALLS = {
+    "agreement": of_drawn_pairs,
     "AMLE": lambda **seed: AMLE((1, 2), "random", max_iterations=1, **seed).fit(BALLOTS).log_likelihoods_,
     "review": lambda **seed: UNSURE.review(0.97, **seed),
     "plan": lambda **seed: plan(VOTERS, (1, 2), target=0.5, instances=200, **seed),

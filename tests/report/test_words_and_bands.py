@@ -29,6 +29,17 @@ def test_words_about_the_map(summary):
     assert content.map_in_words(summary, 1, crosses=False) == some
 
 
+def test_words_about_agreement(summary):
+    """Pairs on one instance: {a} and {}, {a, b} and {a, b, c}; c is ticked once on four ballots."""
+    words = content.agreement_in_words(summary)
+    assert words.startswith("Agreement among voters (Krippendorff's alpha; 1 is perfect, 0 is chance): 0.00 over whole")
+    assert words.endswith(" Lowest for single alternatives: a (0.00), c (0.00), b (1.00).")
+    alone = summarize(EM((1, 2)).fit(Ballots.from_mapping({("ann", "q1"): {"a"}}, alternatives=["a", "b", "c"])))
+    assert content.agreement_in_words(alone) == (
+        "No instance has two ballots, so agreement among voters cannot be measured."
+    )
+
+
 def test_words_about_items(summary):
     whole = "Open an item to see its most probable sets, why it got its set, and all its ballots."
     assert content.items_in_words(summary, 2) == whole

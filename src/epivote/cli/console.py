@@ -15,9 +15,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from epivote.errors import EpivoteError, reason
+from epivote.errors import EpivoteError, InputError, reason
 
+WRONG_USAGE = 2  # exit code that shells and typer have for it
 INTERRUPTED = 130  # exit code after Ctrl-C: 128 plus the number of SIGINT, as shells have it
+
+
+class UsageError(InputError):
+    """An option is missing that only a look at the ballots can suggest."""
 
 
 class StatusLine(Protocol):
@@ -54,7 +59,7 @@ def _line(what: str) -> Text:
 
 @contextmanager
 def one_sentence_per_error() -> Iterator[None]:
-    """Errors of ours as one sentence and exit code 1; an interrupt as 130."""
+    """Errors of ours as one sentence and exit code 1, or 2 for wrong usage; an interrupt as 130."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -63,7 +68,7 @@ def one_sentence_per_error() -> Iterator[None]:
         sys.stdout.flush()
     except EpivoteError as error:
         print(f"epivote: {error}", file=sys.stderr)
-        raise typer.Exit(1) from None
+        raise typer.Exit(WRONG_USAGE if isinstance(error, UsageError) else 1) from None
     except KeyboardInterrupt:
         print("epivote: interrupted", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None

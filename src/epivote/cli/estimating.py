@@ -180,7 +180,7 @@ def gold(
             raise InputError(f"method {fitting.method} states no confidence to choose by; use auto, em or amle")
         names = fitted.estimator.pick_gold(count, seed=seed)
         write_open_sets(names, output)
-        show.picked(names, output, ballots, fitting.size, as_json=as_json)
+        show.picked(names, output, ballots, str(fitted.estimator.estimate_.bounds), as_json=as_json)
 
 
 def evaluate(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
-from epivote.cli.console import StatusLine
+from epivote.cli.console import StatusLine, UsageError
 from epivote.cli.options import Fitting
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import SizeBounds
@@ -23,16 +23,18 @@ from epivote.estimate.base import Estimator
 from epivote.estimate.baselines import Approval, Majority, Modal
 from epivote.estimate.calibrated import Calibrated
 from epivote.estimate.em import EM
+from epivote.evaluate.sizes import check_sizes, suggest_size
 from epivote.formats.canonical import count_open, read_sizes, read_truths
 from epivote.formats.export import Export
 from epivote.summary import Summary, summarize
 
-RULES: dict[str, type[AMLE] | type[EM] | type[Majority] | type[Modal] | type[Approval]] = {
+RULES: dict[str, Callable[[SizeBounds], Estimator]] = {
     "em": EM,
     "amle": AMLE,
     "majority": Majority,
     "modal": Modal,
     "approval": Approval,
+    "size-approval": partial(Approval, weights="jaccard"),
 }
 
 
@@ -82,6 +84,11 @@ def fit(export: Export, source: Path, options: Fitting, status: StatusLine, chec
     right = export.gold if options.gold is None else read_truths(options.gold)
     export = replace(export, ballots=_with_names_of(right, export))
     ballots = export.ballots
+    if options.size is None:
+        suggested = suggest_size(ballots)
+        raise UsageError(
+            f"--size is missing; add --size {suggested.bounds} if that is what the task allows ({suggested.reason})"
+        )
     bounds = SizeBounds.parse(options.size)
     bounds = bounds if options.sizes is None else read_sizes(options.sizes, bounds)
     if right is None and options.gold_use != "auto":
@@ -111,6 +118,8 @@ def fit(export: Export, source: Path, options: Fitting, status: StatusLine, chec
         notes.append(
             f"{counted(still_open, 'set')} in {options.gold} {'is' if still_open == 1 else 'are'} not filled in"
         )
+    doubtful = check_sizes(ballots, estimator.estimate_.bounds).warning
+    notes += [] if doubtful is None else [doubtful]
     for what, names in (("gold set", right or ()), ("size", estimator.estimate_.bounds.per_instance)):
         strangers = [name for name in names if name not in ballots.instance_index]
         if strangers:

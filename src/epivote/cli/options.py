@@ -15,7 +15,7 @@ from epivote.formats.detect import read_export
 from epivote.formats.export import Export
 from epivote.formats.reading import Reading
 
-Method = Literal["auto", "em", "amle", "majority", "modal", "approval"]
+Method = Literal["auto", "em", "amle", "majority", "modal", "approval", "size-approval"]
 
 BallotFile = Annotated[
     Path,
@@ -33,11 +33,23 @@ MenuFile = Annotated[Path | None, typer.Option("--menu", help=READING["menu"][1]
 class Fitting:
     """How sets are to be found."""
 
-    size: Size
+    size: Annotated[
+        str | None,
+        typer.Option(
+            help="How many alternatives are right: 2, 1..2, or 1.. for no upper bound. Required; without it the error "
+            "names the bounds that the ballots suggest."
+        ),
+    ] = None
     sizes: Annotated[
         Path | None, typer.Option(help="CSV instance,size for instances whose size differs from --size.")
     ] = None
-    method: Annotated[Method, typer.Option(help="How sets are found; auto says which it took and why.")] = "auto"
+    method: Annotated[
+        Method,
+        typer.Option(
+            help="How sets are found; auto says which it took and why. size-approval counts approvals, each divided by "
+            "the size of its ballot."
+        ),
+    ] = "auto"
     gold: Annotated[Path | None, typer.Option(help="CSV instance,alternatives with known right sets.")] = None
     gold_use: Annotated[
         Literal["auto", "learn", "score"],

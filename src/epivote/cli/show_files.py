@@ -44,14 +44,22 @@ def inspection(export: Export, found: Inspection, source: Path, *, as_json: bool
     for size, count in found.sizes.items():
         sizes.add_row(str(size), f"{count:,}", "█" * round(30 * count / max(found.sizes.values())))
     console.print(sizes)
+    suggested = found.suggested_size
+    say(
+        f"Suggested: --size {suggested.bounds}, because {suggested.reason}. Ballots contain misses and false alarms, "
+        "so check it against what the task allows."
+    )
     say(f"An instance has {_spread(found.per_instance)} ballots, a voter cast {_spread(found.per_voter)}.")
     say()
     ticked = table("Alternatives", caption=left_out(len(found.ticked), MOST_ALTERNATIVES))
     ticked.add_column("alternative", overflow="fold")
     ticked.add_column("ticked on", justify="right")
+    ticked.add_column("agreement", justify="right")
     for name, share in sorted(found.ticked.items(), key=lambda item: -item[1])[:MOST_ALTERNATIVES]:
-        ticked.add_row(Text(name), percent(share))
+        alpha = found.agreement.alternatives[name]
+        ticked.add_row(Text(name), percent(share), "" if alpha is None else f"{alpha:.2f}")
     console.print(ticked)
+    say(found.agreement.in_words())
     for odd in found.odd:
         say(f"Odd: {odd}.")
     if not found.odd:

@@ -23,8 +23,8 @@ from epivote.estimate.reproducibility import (
     FEWEST_INSTANCES,
     SPLITS,
     Reproducibility,
-    agreement,
     checked_sample,
+    halves_agree,
     reproducibility,
 )
 from epivote.estimate.workload import workload
@@ -161,7 +161,7 @@ class Auto(RatedEstimator):
         sample, seeds = checked_sample(ballots), rng.integers(1 << 32, size=SPLITS)
         shared = EM(self.bounds, priors="shared")
         agreed = [
-            [agreement(each, sample, np.random.default_rng(int(seed))).astype(float) for seed in seeds]
+            [halves_agree(each, sample, np.random.default_rng(int(seed))).astype(float) for seed in seeds]
             for each in (usual, shared)
         ]
         before, after = (np.concatenate(each) for each in agreed)

@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from functools import partial, reduce
 from operator import add
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
 from epivote.data.truths import Truths
 from epivote.engines.gold import Gold
+from epivote.errors import InputError
 from epivote.estimate.base import Estimator
 from epivote.estimate.history import History, refuse_history
 from epivote.estimate.outcome import joined_truths, voter_counts
@@ -28,7 +29,11 @@ from epivote.estimate.workload import InMemoryWorkload, Workload, workload
 from epivote.model.choose import choose
 from epivote.model.voters import voter_step
 
+LEAST_RELIABLE = 1e-3  # keeps the weight of a ballot with one tick finite; as in the authors' program
 FLOOR = 1e-4  # smallest rate, as for the other estimators: no voter is ever certain
+
+
+SizeWeights = Literal["equal", "jaccard", "dice", "euclid", "condorcet"]
 
 
 class Baseline(Estimator):
@@ -96,13 +101,53 @@ class Approval(Baseline):
     """The alternatives with most ticks, as many as the mean ballot on the instance has, within the bounds.
 
     With bounds (k, k) this is the classical k-winner approval rule. Equal counts: earlier listed ones first.
+
+    With `weights` other than "equal", a tick on a smaller ballot counts more. The weights are those of Allouche, Lang
+    and Yger, "Truth-tracking via approval voting: size matters" (AAAI 2022), each the maximum-likelihood rule for one
+    right alternative under a noise model of theirs. A ballot with k of m alternatives weighs
+
+    - "equal": 1;
+    - "jaccard": 1 / k, so that every voter has one vote to share out;
+    - "dice": 2 / (k + 1);
+    - "euclid": sqrt(k + 1) - sqrt(k - 1);
+    - "condorcet": ln(p / (1 - p)) with p = (m - 1 - k) / (m - 2), kept within 0.001 and 0.999: the p at which a voter
+      who ticks the right alternative with probability p, and each wrong one with 1 - p, ticks k on average. Ballots
+      with more than half of the alternatives speak against what they tick; with one or two alternatives all weigh 1.
+
+    Parameters
+    ----------
+    bounds
+        Size bounds; without them any size is allowed.
+    weights
+        How much a ballot counts by its size.
+
+    Examples
+    --------
+    >>> from epivote import Ballots
+    >>> ballots = Ballots.from_mapping({
+    ...     ("ann", "q"): {"a"}, ("bo", "q"): {"b", "c"}, ("cy", "q"): {"b", "c", "d"},
+    ... })
+    >>> Approval(1).fit_predict(ballots)
+    Truths(q: {b})
+    >>> Approval(1, weights="jaccard").fit_predict(ballots)
+    Truths(q: {a})
     """
+
+    def __init__(self, bounds: BoundsLike | None = None, weights: SizeWeights = "equal") -> None:
+        super().__init__(bounds)
+        self.weights = weights
+
+    def _run(self, ballots: AnyBallots, gold: Gold | None, history: History | None) -> Estimate:
+        if self.weights not in get_args(SizeWeights):
+            raise InputError(f"weights={self.weights!r} is not one of {', '.join(map(repr, get_args(SizeWeights)))}")
+        return super()._run(ballots, gold, history)
 
     def _rule(self, shard: Shard) -> BoolArray:
         counts = _counts(shard)
         ballots = np.maximum(_ballots(shard), 1)
         size = np.clip(np.floor(counts.sum(axis=1) / ballots + 0.5), shard.lower, shard.upper)
-        rank: IntArray = np.argsort(np.argsort(-counts, axis=1, kind="stable"), axis=1)
+        scores = counts if self.weights == "equal" else _weighted_counts(shard, self.weights)
+        rank: IntArray = np.argsort(np.argsort(-scores, axis=1, kind="stable"), axis=1)
         taken: BoolArray = rank < size[:, None]
         return taken
 
@@ -143,6 +188,29 @@ def _most_frequent(row: IntArray, ticked: BoolArray, counts: FloatArray) -> tupl
 def _counts(shard: Shard) -> FloatArray:
     counts = np.bincount(shard.approval_cell, minlength=len(shard.instances) * shard.width)
     return counts.reshape(shard.shape).astype(float)
+
+
+def _weighted_counts(shard: Shard, kind: SizeWeights) -> FloatArray:
+    """The weights of the ballots that tick each alternative, added up; rounded, so that no order of voters matters."""
+    sizes = shard.ticks.lengths()
+    weights = np.repeat(_size_weights(np.maximum(sizes, 1), shard.width, kind), sizes)
+    scores = np.bincount(shard.approval_cell, weights, len(shard.instances) * shard.width).astype(float)
+    return np.round(scores, 9).reshape(shard.shape)
+
+
+def _size_weights(ticks: IntArray, offered: int, kind: SizeWeights) -> FloatArray:
+    """What ballots weigh by their numbers of ticks, each at least 1."""
+    weights = np.ones(len(ticks))
+    if kind == "jaccard":
+        weights = 1 / ticks
+    elif kind == "dice":
+        weights = 2 / (ticks + 1)
+    elif kind == "euclid":
+        weights = np.sqrt(ticks + 1) - np.sqrt(ticks - 1)
+    elif kind == "condorcet" and offered > 2:
+        reliability = np.clip((offered - 1 - ticks) / (offered - 2), LEAST_RELIABLE, 1 - LEAST_RELIABLE)
+        weights = np.log(reliability / (1 - reliability))
+    return weights
 
 
 def _ballots(shard: Shard) -> FloatArray:

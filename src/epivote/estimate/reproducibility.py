@@ -103,7 +103,7 @@ def reproducibility(
     rng = np.random.default_rng(seed)
     sample = checked_sample(ballots)
     progress("Checking whether two halves of the voters agree")
-    found = [agreement(estimator, sample, rng) for _ in range(splits)]
+    found = [halves_agree(estimator, sample, rng) for _ in range(splits)]
     if sum(map(len, found)) < splits * FEWEST_INSTANCES:
         return None
     fitted = _fit(estimator, sample)
@@ -122,7 +122,7 @@ def reproducibility(
                 for shard, margins, sets in zip(work.shards, work.margins(again.parameters_), truths, strict=True)
             ]
             if strength == 0:
-                expected.append(agreement(estimator, drawn, rng))
+                expected.append(halves_agree(estimator, drawn, rng))
         if strength == 0 and observed - coincides <= CLEARLY * error * np.sqrt(1 + 1 / IMITATIONS):
             tried = [(0.0, observed, 1.0)]
             break
@@ -153,7 +153,7 @@ def checked_sample(ballots: AnyBallots) -> Ballots:
     return ballots.sample_instances(max(1, ballots.n_ballots // most))
 
 
-def agreement(estimator: RatedEstimator, ballots: Ballots, rng: np.random.Generator) -> BoolArray:
+def halves_agree(estimator: RatedEstimator, ballots: Ballots, rng: np.random.Generator) -> BoolArray:
     """For every instance on which two random halves of the voters voted, whether both find the same set."""
     order = rng.permutation(ballots.n_voters)
     half = len(order) // 2

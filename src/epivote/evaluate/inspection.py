@@ -11,6 +11,8 @@ import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.names import IntArray, listing
+from epivote.evaluate.agreement import Agreement, agreement
+from epivote.evaluate.sizes import SizeSuggestion, suggest_size
 
 SHOWN = 3  # names listed in a sentence; a round number
 RARE = 2  # ticks from which an alternative is no longer taken for a misspelling
@@ -27,12 +29,16 @@ class Spread:
 
 @dataclass(frozen=True)
 class Inspection:
-    """Counts of ballots by size, by instance and by voter, the share of ballots with each tick, and oddities."""
+    """Counts of ballots by size, by instance and by voter, suggested size bounds, the share of ballots with each tick,
+    agreement among voters, and oddities.
+    """
 
     sizes: dict[int, int]
+    suggested_size: SizeSuggestion
     per_instance: Spread
     per_voter: Spread
     ticked: dict[str, float]
+    agreement: Agreement
     odd: tuple[str, ...]
 
 
@@ -44,9 +50,11 @@ def inspect_ballots(ballots: AnyBallots) -> Inspection:
     shares = np.divide(ticks, seen, out=np.zeros(len(ticks)), where=seen > 0)
     return Inspection(
         sizes={size: int(count) for size, count in enumerate(sizes) if count},
+        suggested_size=suggest_size(ballots),
         per_instance=_spread(np.diff(ballots.ballot_start)),
         per_voter=_spread(ballots.ballots_per_voter),
         ticked=dict(zip(ballots.alternatives, shares.tolist(), strict=True)),
+        agreement=agreement(ballots),
         odd=tuple(_oddities(ballots, ticks)),
     )
 

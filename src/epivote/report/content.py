@@ -104,6 +104,9 @@ def warnings_of(summary: Summary, notes: Sequence[str]) -> list[str]:
     found = [note if note.endswith((".", "!", "?")) else f"{note}." for note in notes]
     if summary.is_upside_down and not any(UPSIDE_DOWN in note for note in notes):
         found.append(f"{UPSIDE_DOWN[0].upper()}{UPSIDE_DOWN[1:]}.")
+    doubtful = summary.size_check.warning
+    if doubtful is not None and not any(doubtful in note for note in notes):
+        found.append(f"{doubtful[0].upper()}{doubtful[1:]}.")
     if not estimate.converged:
         found.append(outcome(estimate))
     if isinstance(summary.fitted, AMLE):
@@ -176,6 +179,13 @@ def voters_in_words(summary: Summary) -> str:
     if not flagged:
         return ""
     return f"{flagged:,} of {counted(len(summary.voters), 'voter')} {'is' if flagged == 1 else 'are'} worth a look."
+
+
+def agreement_in_words(summary: Summary) -> str:
+    """How far voters agree, and on which alternatives least."""
+    found = summary.agreement
+    least = ", ".join(f"{name} ({alpha:.2f})" for name, alpha in found.weakest())
+    return found.in_words() + (f" Lowest for single alternatives: {least}." if least else "")
 
 
 def map_in_words(summary: Summary, drawn: int, *, crosses: bool) -> str:

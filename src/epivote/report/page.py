@@ -122,6 +122,7 @@ def _voters_and_items(summary: Summary) -> dict[str, Any]:
     return {
         "voter_map": _markup(drawing),
         "voter_words": content.voters_in_words(summary),
+        "agreement_words": content.agreement_in_words(summary),
         "map_words": content.map_in_words(summary, drawn, crosses=drawn <= svg.MOST_CROSSES),
         "item_words": content.items_in_words(summary, len(shown)),
         "data": _markup(safe_json(page_data(summary, shown, voters, alternatives))),
