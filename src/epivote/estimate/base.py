@@ -200,7 +200,7 @@ class RatedEstimator(Estimator):
         """
         ballots = ballots if isinstance(ballots, AnyBallots) else Ballots.from_frame(ballots)
         work = InMemoryWorkload(ballots, SizeBounds.of(self.bounds))
-        return work.truths(work.truth_step(self.model_.parameters_for(ballots)))
+        return work.truths(work.best_sets(self.model_.parameters_for(ballots)))
 
     @property
     def model_(self) -> Model:

@@ -8,14 +8,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from epivote.data.names import BoolArray, FloatArray
+from epivote.data.names import BoolArray, FloatArray, IntArray
 from epivote.model.choose import choose, tied
 from epivote.model.posterior import log_partition_and_inclusion, set_probabilities
 from epivote.model.probable_sets import WeightedSet, best_sets, draw_sets
+from epivote.model.top_sets import top_sets
 from epivote.model.utilities import Utility, decide
+
+ALL = slice(None)
+
+
+class LikelyGroup(NamedTuple):
+    """The most probable group of an instance, counted from 0, its probability, and what is known within it."""
+
+    number: int
+    probability: float
+    odds: SetOdds
 
 
 @dataclass(frozen=True)
@@ -50,6 +62,14 @@ class SetOdds:
     def best_sets(self, row: int, count: int) -> list[WeightedSet]:
         """The `count` most probable sets of one row with their probabilities."""
         return best_sets(self.log_odds[row], self.lower, self.upper, count)
+
+    def top(self, count: int, rows: IntArray | slice = ALL) -> tuple[BoolArray, FloatArray]:
+        """Membership (rows, count, m) and probabilities (rows, count) of the few most probable sets, best first."""
+        return top_sets(self.log_odds[rows], self.lower, self.upper, count)
+
+    def likely_group(self, row: int) -> LikelyGroup | None:  # noqa: ARG002
+        """The most probable group of one row; None where there are no groups."""
+        return None
 
     def draw(self, row: int, count: int, rng: np.random.Generator) -> BoolArray:
         """`count` sets of one row, drawn at random."""

@@ -29,6 +29,12 @@ const alternatives = once(() => {
   return made;
 });
 
+const groups = once(() => {
+  const m = data.alternatives.names.length;
+  const prior = column(data.groups.prior);
+  return Array.from(column(data.groups.shares), (share, g) => ({ share, prior: prior.subarray(g * m, g * m + m) }));
+});
+
 function ballotsOf(k) {
   const { of, voter, ticks, ticked } = ballots();
   const made = [];
@@ -43,7 +49,8 @@ function offeredOn(k) {
   return menu ? setMembers(menu[k]) : Array.from(data.alternatives.names.keys());
 }
 
-// Every offered alternative with its prior, the push of every ballot, and their sum, strongest first.
+// Every offered alternative with its prior, the push of every ballot, and their sum, strongest first. Where items fall
+// into groups, prior and sum are those of the item's most probable group, and chances are taken over all groups.
 function accountsOf(k) {
   const { weights, thresholds } = voters();
   const cast = ballotsOf(k);
@@ -53,13 +60,30 @@ function accountsOf(k) {
     const pushes = cast.map(({ voter }, b) => ({
       voter, ticked: ticks[b].has(j), push: (ticks[b].has(j) ? weights[voter] : 0) - thresholds[voter],
     }));
-    const prior = alternatives().prior[j];
-    const margin = pushes.reduce((sum, each) => sum + each.push, prior);
-    return { alternative: j, prior, pushes, margin, chosen: answer.has(j) };
+    return { alternative: j, pushes, chosen: answer.has(j) };
   });
-  const chances = inclusion(accounts.map((each) => each.margin), items().lower[k], items().upper[k]);
-  accounts.forEach((each, c) => { each.chance = chances[c]; });
-  return accounts.sort((one, other) => other.margin - one.margin);
+  const members = data.groups ? groups() : [{ share: 0, prior: alternatives().prior }];
+  const weighed = members.map(({ share, prior }) => weighedIn(k, accounts, prior, share));
+  const total = weighed.reduce((sum, each) => logAdd(sum, each.weight), -Infinity);
+  const likely = weighed.reduce((best, each) => (each.weight > best.weight ? each : best));
+  accounts.forEach((each, c) => {
+    each.prior = likely.prior[each.alternative];
+    each.margin = likely.margins[c];
+    each.chance = weighed.reduce((sum, one) => sum + Math.exp(one.weight - total) * one.chances[c], 0);
+  });
+  accounts.sort((one, other) => other.margin - one.margin);
+  if (data.groups) accounts.group = { number: weighed.indexOf(likely) + 1, probability: Math.exp(likely.weight - total) };
+  return accounts;
+}
+
+// One group: its margins, the chances of all alternatives within it, and its weight among all groups.
+function weighedIn(k, accounts, prior, share) {
+  const { lower, upper } = items();
+  const priors = accounts.map((each) => prior[each.alternative]);
+  const margins = accounts.map((each, c) => each.pushes.reduce((sum, { push }) => sum + push, priors[c]));
+  const { chances, partition } = inclusion(margins, lower[k], upper[k]);
+  const weight = data.groups ? share + partition - inclusion(priors, lower[k], upper[k]).partition : 0;
+  return { prior, margins, chances, weight };
 }
 
 function logAdd(a, b) {
@@ -67,8 +91,9 @@ function logAdd(a, b) {
   return b === -Infinity ? a : a + Math.log1p(Math.exp(b - a));
 }
 
-// Probability of every alternative to be right when the number of right ones lies in lower..upper: a counter follows
-// the size from both ends; its last state means "enough" or, where there is an upper bound, "too many".
+// Probability of every alternative to be right when the number of right ones lies in lower..upper, and the logarithm of
+// the sum over all sets: a counter follows the size from both ends; its last state means "enough" or, where there is an
+// upper bound, "too many".
 function inclusion(margins, lower, upper) {
   const m = margins.length;
   const bounded = upper < m;
@@ -81,7 +106,7 @@ function inclusion(margins, lower, upper) {
   }
   later.reverse();
   let counter = Float64Array.from({ length: last + 1 }, (_, s) => (s ? -Infinity : 0));
-  return margins.map((margin, j) => {
+  const chances = margins.map((margin, j) => {
     let inside = -Infinity;
     const moved = Float64Array.from(counter);
     for (let s = 0; s <= last; s++) {
@@ -91,6 +116,7 @@ function inclusion(margins, lower, upper) {
     counter = moved;
     return Math.exp(Math.min(inside + margin - later[0][0], 0));
   });
+  return { chances, partition: later[0][0] };
 }
 
 function boundWords(k, accounts) {
@@ -104,9 +130,20 @@ function boundWords(k, accounts) {
   const removed = accounts.filter((each) => !each.chosen && strong(each));
   if (gold.has(k)) return "The set was given as gold; probability and margins are what the ballots alone say.";
   if (answer[k] !== top[TOP * k]) return "The estimate was stopped before it had settled; its rates would by now choose another set.";
+  if (accounts.group) {
+    const size = Math.min(Math.max(accounts.filter(strong).length, lower[k]), upper[k]);
+    const best = accounts.slice(0, size);
+    if (best.some((each) => !each.chosen) || accounts.slice(size).some((each) => each.chosen)) {
+      return `Within group ${accounts.group.number} alone ${listed(best)} would be the most probable set.`;
+    }
+  }
   if (added.length) return `At least ${lower[k]} must be right, so ${listed(added)} came in although more speaks against.`;
   if (removed.length) return `At most ${upper[k]} can be right, so ${listed(removed)} stayed out although more speaks for.`;
   return "The size bounds changed nothing: every margin above 0 is in, every one below is out.";
+}
+
+function groupWords({ number, probability }) {
+  return `Priors and margins are those of group ${number}, to which it belongs with ${percent(probability)}.`;
 }
 
 function simpleTable(caption, heads, rows) {
@@ -216,6 +253,7 @@ function itemDetail(k) {
   if (data.rated) {
     const accounts = accountsOf(k);
     made.append(element("p", { class: "bound" }, boundWords(k, accounts)));
+    if (accounts.group) made.append(element("p", { class: "group" }, groupWords(accounts.group)));
     if (items().ties.has(k)) made.append(element("p", null, "Other sets were exactly as likely; the order of the alternatives decided."));
     made.append(element("h3", null, "Most probable sets"), topTable(k));
     made.append(element("h3", null, "Why"), element("p", { class: "muted" }, "In log-odds: the prior and every voter's push, strongest first, add up to the margin."), falls(accounts));
