@@ -18,6 +18,7 @@ from epivote import (
     simulate,
     write_report,
 )
+from grouped import crowd_in_groups
 from watched import FIND, ITEMS, VOTERS, first_column, open_item, opened
 
 # Tables
@@ -174,6 +175,24 @@ def test_bounds_menus_and_gold_are_explained_alike(browser, tmp_path):
         for name in names:
             open_item(page, name)
             check_item(page, fitted, name)
+
+
+def test_items_in_groups_are_explained_alike(browser, tmp_path):
+    crowd, _ = crowd_in_groups(3, instances=60, groups=2)
+    names = crowd.ballots.instances
+    bounds = SizeBounds(1, 4, {names[0]: (0, 2), names[1]: (2, 2), names[2]: (1, None)})
+    gold = {name: crowd.gold[name] for name in names[3:5]}
+    fitted = EM(bounds, groups=2).fit(crowd.ballots, gold=gold)
+    told = {name: fitted.explain(name) for name in names[:25]}
+    unusual = [name for name, each in told.items() if set(each.answer) != set(each.group.answer)]
+    assert unusual
+    with opened(browser, write_report(fitted, tmp_path / "r.html")) as page:
+        for name in {*names[:8], unusual[0]}:
+            open_item(page, name)
+            check_item(page, fitted, name)
+            group = told[name].group
+            words = f"those of group {group.number}, to which it belongs with {group.probability:.1%}."
+            assert words in page.locator(".group").inner_text()
 
 
 def test_an_estimate_that_had_not_settled_says_so(browser, birds, tmp_path):

@@ -29,8 +29,8 @@ from epivote.model.statistics import Group, PassCounts, Statistics, groups_of
 from epivote.model.voters import voter_step
 
 GROUP_STRENGTH = 2.0  # instances' worth of belief that a group has the common priors; found by trying 1, 3, 10 and 30
-N_STARTS = 8  # random starts, of which the best goes on; a round number
-START_ITERATIONS = 15  # of each of them; a round number
+N_STARTS = 3  # random starts, of which the best goes on; 8 found nothing better
+START_ITERATIONS = 10  # of each of them; a round number
 START_INSTANCES = 2000  # about so many are asked to choose the start; a round number
 NEAREST = 0.8  # share of an instance that starts in the group it is nearest to; a round number
 
