@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
+from epivote.data.calibration import Calibration
 from epivote.data.estimate import Estimate, Posterior
 from epivote.data.packed import PackedBallots
 from epivote.data.packing import write_packed
@@ -35,8 +36,9 @@ from epivote.errors import (
     RateError,
 )
 from epivote.estimate.amle import AMLE
-from epivote.estimate.auto import suggest_method
+from epivote.estimate.auto import Auto, suggest_method
 from epivote.estimate.baselines import Approval, Majority, Modal
+from epivote.estimate.calibrated import Calibrated, GoldTrial
 from epivote.estimate.em import EM
 from epivote.estimate.explain import Explanation
 from epivote.estimate.flags import Flag, FlagKind
@@ -44,9 +46,10 @@ from epivote.estimate.history import Record
 from epivote.estimate.maximum_likelihood import MaximumLikelihood
 from epivote.estimate.objectives import log_likelihood, marginal_log_likelihood
 from epivote.estimate.reliability import VoterReport
+from epivote.estimate.reproducibility import Reproducibility, reproducibility
 from epivote.estimate.review import SURE, Doubt
 from epivote.estimate.saving import load_model, save_model
-from epivote.evaluate.calibration import CalibrationBin, calibration
+from epivote.evaluate.calibration import CalibrationBin, calibration, calibration_error
 from epivote.evaluate.confusion import confusions
 from epivote.evaluate.incentive import Standing, rank_participants
 from epivote.evaluate.inspection import Inspection, Spread, inspect_ballots
@@ -64,7 +67,7 @@ from epivote.evaluate.metrics import (
 )
 from epivote.planning import Plan, PlanPoint, plan
 from epivote.simulation import Beta, Simulation, reference_crowd, simulate
-from epivote.summary import FoundSet, GoldCheck, Summary, summarize
+from epivote.summary import FoundSet, GoldCheck, GoldEffect, Stated, Summary, summarize
 
 if TYPE_CHECKING:
     from epivote.formats.canonical import (
@@ -88,10 +91,13 @@ __all__ = [
     "EM",
     "SURE",
     "Approval",
+    "Auto",
     "BallotError",
     "Ballots",
     "Beta",
     "BoundsError",
+    "Calibrated",
+    "Calibration",
     "CalibrationBin",
     "ClusterError",
     "ColumnError",
@@ -107,6 +113,8 @@ __all__ = [
     "FlagKind",
     "FoundSet",
     "GoldCheck",
+    "GoldEffect",
+    "GoldTrial",
     "InputError",
     "Inspection",
     "Interval",
@@ -122,16 +130,19 @@ __all__ = [
     "Posterior",
     "RateError",
     "Record",
+    "Reproducibility",
     "Scores",
     "Simulation",
     "SizeBounds",
     "Spread",
     "Standing",
+    "Stated",
     "Summary",
     "Truths",
     "VoterReport",
     "__version__",
     "calibration",
+    "calibration_error",
     "compare",
     "confusions",
     "hamming",
@@ -154,6 +165,7 @@ __all__ = [
     "read_sizes",
     "read_truths",
     "reference_crowd",
+    "reproducibility",
     "save_model",
     "score",
     "share_interval",

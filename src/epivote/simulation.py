@@ -1,9 +1,10 @@
-"""Ballots with known truth, drawn from the model."""
+"""Ballots with known truth, drawn from the model or from crowds that break its assumption of independent voters."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from epivote.errors import BoundsError, InputError
 from epivote.model.probable_sets import draw_sets
 
 NUMBERS_PER_CHUNK = 1 << 22  # 32 MB of random numbers at a time
+LARGEST_LOG_ODDS = 36.0  # beyond it 1 - rate is 0 in floating point
 
 
 class Beta(NamedTuple):
@@ -34,11 +36,29 @@ FEW_FALSE_ALARMS = Beta(2, 12)
 
 @dataclass(frozen=True)
 class Simulation:
-    """Ballots, the sets behind them, and the rates they were drawn with."""
+    """Ballots, the sets behind them, the rates they were drawn with, and of every copy the voter it repeats."""
 
     ballots: Ballots
     gold: Truths
     parameters: Parameters
+    copied_from: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """How voters depend on each other; all 0 is the model, in which they err independently."""
+
+    copies: float = 0.0
+    shared_mistakes: float = 0.0
+    difficulty: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse what is not a share, or not a spread."""
+        for name in ("copies", "shared_mistakes"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InputError(f"{name}={getattr(self, name)} must be a share between 0 and 1")
+        if not (isfinite(self.difficulty) and self.difficulty >= 0):
+            raise InputError(f"difficulty={self.difficulty} must be 0 or a positive number, such as 0.5")
 
 
 def simulate(
@@ -54,6 +74,9 @@ def simulate(
     ballots_per_instance: int | None = None,
     coverage: float = 1.0,
     spammers: float = 0.0,
+    copies: float = 0.0,
+    shared_mistakes: float = 0.0,
+    difficulty: float = 0.0,
     seed: int | np.random.Generator = 0,
 ) -> Simulation:
     """Truths and ballots drawn from the model; everything needed to check an estimate comes back.
@@ -61,7 +84,44 @@ def simulate(
     Sets are drawn with the given priors under the size bounds, or taken from `truths`. Every instance is answered by
     exactly `ballots_per_instance` voters at random, or by each voter with probability `coverage`. A share `spammers` of
     the voters tick right and wrong alternatives alike, with a rate uniform between .05 and .6.
+
+    The model assumes that voters err independently. Three options make crowds that do not; with the default of 0 they
+    change nothing, and the same seed draws the same ballots as without them.
+
+    Parameters
+    ----------
+    copies
+        Share of the voters who repeat another voter. Copies and the voters they repeat are chosen at random; a voter
+        who is repeated is not a copy, and may be repeated several times. On every instance that both answer, the copy
+        casts the same ballot; elsewhere the copy answers on its own, with the rates of the voter it repeats. Each
+        voter answers the same instances as without copies, so the fewer ballots an instance has, the fewer of them
+        are repeated.
+    shared_mistakes
+        How strongly voters make the same mistakes, between 0 (independently) and 1 (two voters with the same rates
+        approve the same alternatives). It is the correlation of a Gaussian copula: a voter approves an alternative if
+        sqrt(1 - s) own + sqrt(s) common < Phi^-1(rate), where both numbers are standard normal and `common` is drawn
+        once for each alternative of each instance. Hit rates and false-alarm rates stay exactly as given.
+    difficulty
+        How much instances differ in difficulty: the standard deviation, over instances, of the natural logarithm of a
+        factor that multiplies the weight of every voter on the instance (as in GLAD, Whitehill et al. 2009). The
+        log-odds of a voter's two rates move towards their mean on hard instances, where both rates become equal in the
+        end, and away from it on easy ones. The rates given hold on an instance of median difficulty. With 0.5, one
+        instance in six has weights below 0.61 of the usual ones.
+
+    Returns
+    -------
+    Simulation
+        Ballots, sets, rates, and who repeats whom.
+
+    Examples
+    --------
+    >>> crowd = simulate(instances=50, voters=4, alternatives=5, bounds=(1, 2), copies=0.25)
+    >>> (copy, original), = crowd.copied_from.items()
+    >>> cast = dict(crowd.ballots.items())
+    >>> all(cast[copy, z] == cast[original, z] for z in crowd.ballots.instances)
+    True
     """
+    dependence = Dependence(copies, shared_mistakes, difficulty)
     rng = np.random.default_rng(seed)
     if min(instances, voters) < 1:
         raise InputError(f"instances={instances} and voters={voters} must be at least 1")
@@ -80,25 +140,39 @@ def simulate(
         members[np.repeat(np.arange(instances), truths.sizes), truths.members] = True
     parameters = _draw_voters(hit_rates, false_alarm_rates, tj, voter_names, spammers, rng)
     ballot_instance, ballot_voter = _who_answers_what(instances, voters, ballots_per_instance, coverage, rng)
-    approval_ballot, approved = _draw_ticks(members, ballot_instance, ballot_voter, parameters, rng)
+    original = _draw_originals(voters, copies, rng)
+    parameters = parameters.changed(per_voter=lambda rates: rates[original])
+    approvals = _draw_ticks(members, ballot_instance, ballot_voter, parameters, dependence, rng)
+    if copies:
+        approvals = approvals.rows(_repeated(ballot_instance, ballot_voter, original))
     ballots = assemble(
         voters=voter_names,
         instances=truths.instances,
         alternatives=names,
         ballot_voter=ballot_voter,
         ballot_instance=ballot_instance,
-        approvals=Lists.of_pairs(approval_ballot, approved, len(ballot_voter)),
+        approvals=approvals,
     )
-    return Simulation(ballots, truths, parameters)
+    copied = {voter_names[i]: voter_names[original[i]] for i in np.flatnonzero(original != np.arange(voters))}
+    return Simulation(ballots, truths, parameters, copied)
 
 
 def reference_crowd(
-    instances: int, voters: int, alternatives: int, upper: int, seed: int | np.random.Generator = 0
+    instances: int,
+    voters: int,
+    alternatives: int,
+    upper: int,
+    seed: int | np.random.Generator = 0,
+    *,
+    copies: float = 0.0,
+    shared_mistakes: float = 0.0,
+    difficulty: float = 0.0,
 ) -> Simulation:
     """The crowd that figures are measured on, so that they compare.
 
     True sets have uniform size 1..upper, their alternatives drawn without replacement with weights 1/sqrt(rank); hit
     rates are Beta(6, 3), false-alarm rates Beta(2, 12), a fifth of the voters spam; every instance gets five voters.
+    `copies`, `shared_mistakes` and `difficulty` are those of `simulate`: crowds whose voters do not err independently.
     """
     rng = np.random.default_rng(seed)
     keys = rng.gumbel(size=(instances, alternatives)) - np.log(np.arange(1, alternatives + 1)) / 2
@@ -113,6 +187,9 @@ def reference_crowd(
         truths=_truths(tuple(f"i{z}" for z in range(1, instances + 1)), names, members),
         ballots_per_instance=5,
         spammers=0.2,
+        copies=copies,
+        shared_mistakes=shared_mistakes,
+        difficulty=difficulty,
         seed=rng,
     )
 
@@ -193,23 +270,92 @@ def _draw_distinct(voters: int, counts: IntArray, rng: np.random.Generator) -> I
     return drawn[used]
 
 
+def _draw_originals(voters: int, copies: float, rng: np.random.Generator) -> IntArray:
+    """Of every voter the one whose ballots it casts: its own number, or that of the voter it repeats."""
+    original = np.arange(voters)
+    if copies:
+        order, count = rng.permutation(voters), round(copies * voters)
+        if count == voters:
+            raise InputError(f"copies={copies} of {voters} voters leaves nobody to repeat; lower it")
+        original[order[:count]] = rng.choice(order[count:], count)
+    return original
+
+
+def _repeated(ballot_instance: IntArray, ballot_voter: IntArray, original: IntArray) -> IntArray:
+    """The number of the ballot that each ballot repeats: that of the original on the instance if there, else its own.
+
+    Ballots ascend by instance, then by voter.
+    """
+    key = ballot_instance * len(original) + ballot_voter
+    sought = ballot_instance * len(original) + original[ballot_voter]
+    place = np.minimum(np.searchsorted(key, sought), len(key) - 1)
+    return np.where(key[place] == sought, place, np.arange(len(key)))
+
+
 def _draw_ticks(
     members: BoolArray,
     ballot_instance: IntArray,
     ballot_voter: IntArray,
     parameters: Parameters,
+    dependence: Dependence,
     rng: np.random.Generator,
-) -> tuple[IntArray, IntArray]:
+) -> Lists:
+    """What each ballot approves."""
     step = max(1, NUMBERS_PER_CHUNK // members.shape[1])
+    rates_of = _Rates(members, parameters, dependence.difficulty, rng)
+    is_below = _Draws(members.shape[1], dependence.shared_mistakes, rng)
     ballots, alternatives = [], []
     for begin in range(0, len(ballot_voter), step):
-        voter = ballot_voter[begin : begin + step]
-        inside = members[ballot_instance[begin : begin + step]]
-        rates = np.where(inside, parameters.hit_rates[voter, None], parameters.false_alarm_rates[voter, None])
-        ballot, alternative = np.nonzero(rng.random(rates.shape) < rates)
+        instance, voter = ballot_instance[begin : begin + step], ballot_voter[begin : begin + step]
+        ballot, alternative = np.nonzero(is_below(rates_of(instance, voter), instance))
         ballots.append(ballot + begin)
         alternatives.append(alternative)
-    return np.concatenate(ballots), np.concatenate(alternatives)
+    return Lists.of_pairs(np.concatenate(ballots), np.concatenate(alternatives), len(ballot_voter))
+
+
+class _Rates:
+    """The probability of every tick; harder instances draw both rates of a voter towards each other."""
+
+    def __init__(self, members: BoolArray, parameters: Parameters, difficulty: float, rng: np.random.Generator) -> None:
+        self.members, self.parameters = members, parameters
+        self.ease = np.exp(-difficulty * rng.standard_normal(len(members))) if difficulty else None
+
+    def __call__(self, instance: IntArray, voter: IntArray) -> FloatArray:
+        inside, known = self.members[instance], self.parameters
+        if self.ease is None:
+            return np.where(inside, known.hit_rates[voter, None], known.false_alarm_rates[voter, None])
+        half = known.weights / 2
+        middle = log_odds(known.hit_rates) - half
+        away = half[voter] * self.ease[instance]
+        odds = middle[voter, None] + np.where(inside, away[:, None], -away[:, None])
+        return 1 / (1 + np.exp(-np.clip(odds, -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS)))
+
+
+class _Draws:
+    """Whether random numbers lie below the given rates; on one alternative of an instance they may be correlated.
+
+    Chunks of ballots ascend by instance. What is common to the ballots of an instance comes from a generator of its
+    own, so that nothing depends on the size of the chunks.
+    """
+
+    def __init__(self, width: int, shared: float, rng: np.random.Generator) -> None:
+        self.shared, self.rng = shared, rng
+        if shared:
+            self.common_rng = np.random.default_rng(int(rng.integers(1 << 63)))
+            self.common, self.n_drawn = np.empty((0, width)), 0
+
+    def __call__(self, rates: FloatArray, instance: IntArray) -> BoolArray:
+        if not self.shared:
+            return self.rng.random(rates.shape) < rates
+        from scipy.special import ndtri  # only here, so that drawing from the model does not load scipy
+
+        fresh = self.common_rng.standard_normal((int(instance[-1]) + 1 - self.n_drawn, rates.shape[1]))
+        self.common = np.concatenate([self.common[-1:], fresh])  # the last instance may go on from the last chunk
+        self.n_drawn += len(fresh)
+        latent = np.sqrt(1 - self.shared) * self.rng.standard_normal(rates.shape)
+        latent += np.sqrt(self.shared) * self.common[instance - (self.n_drawn - len(self.common))]
+        ticked: BoolArray = latent < ndtri(rates)
+        return ticked
 
 
 def _truths(instances: tuple[str, ...], alternatives: tuple[str, ...], members: BoolArray) -> Truths:

@@ -10,13 +10,18 @@ from typing import NamedTuple
 import numpy as np
 
 from epivote.data.estimate import Estimate
-from epivote.data.names import FloatArray
+from epivote.data.names import BoolArray, FloatArray, counted
 from epivote.data.truths import Truths
 from epivote.errors import InputError
+from epivote.estimate.auto import Auto
 from epivote.estimate.base import Estimator, RatedEstimator
+from epivote.estimate.calibrated import Calibrated
+from epivote.estimate.flags import FlagKind
 from epivote.estimate.reliability import VoterReport, upside_down, voter_reports
+from epivote.estimate.reproducibility import Reproducibility
 from epivote.estimate.review import SURE, Doubt, check_threshold
-from epivote.evaluate.calibration import CalibrationBin, calibration
+from epivote.evaluate.calibration import CalibrationBin, calibration, calibration_error
+from epivote.evaluate.intervals import Interval, share_interval
 from epivote.evaluate.metrics import Scores, score
 
 
@@ -40,6 +45,44 @@ class GoldCheck:
     n_right: int
     scores: Scores | None
     bins: tuple[CalibrationBin, ...]
+
+
+@dataclass(frozen=True)
+class Stated:
+    """Stated confidence and what was right: share of sets exactly right, mean confidence, calibration error."""
+
+    exact: Interval
+    confidence: float
+    error: Interval
+
+    @classmethod
+    def of(cls, right: BoolArray, confidence: FloatArray) -> Stated:
+        """From one outcome and one confidence per set."""
+        return cls(
+            share_interval(int(right.sum()), len(right)),
+            float(confidence.mean()),
+            calibration_error(confidence, right.astype(float)),
+        )
+
+
+@dataclass(frozen=True)
+class GoldEffect:
+    """What calibration did, on gold sets that were left out in turn; before it, rules without rates state nothing."""
+
+    n_instances: int
+    before: Stated
+    after: Stated
+
+    def __str__(self) -> str:
+        """One sentence."""
+        before, after = self.before, self.after
+        return (
+            f"On {counted(self.n_instances, 'gold set')} left out in turn, calibration changed the share of sets exactly "
+            f"right from {before.exact.mean:.0%} to {after.exact.mean:.0%} (95 % CI {after.exact.low:.0%} to "
+            f"{after.exact.high:.0%}), the mean confidence from {before.confidence:.0%} to {after.confidence:.0%}, and "
+            f"the calibration error from {before.error.mean:.2f} to {after.error.mean:.2f} (95 % CI "
+            f"{after.error.low:.2f} to {after.error.high:.2f})."
+        )
 
 
 @dataclass(frozen=True)
@@ -108,12 +151,56 @@ class Summary:
 
     @property
     def expected_right(self) -> float:
-        """How many sets should be exactly right, if the model holds."""
+        """How many sets should be exactly right, if the confidence holds."""
         return float(self.confidence.sum())
 
     def review(self, limit: int | None = None) -> list[Doubt]:
         """The doubtful instances, most doubtful first; no more than `limit` if it is given."""
         return self._rated.review(self.threshold, limit=limit)
+
+    @property
+    def meaning(self) -> str:
+        """What the confidence rests on, in a sentence."""
+        known = self.estimate.calibration
+        if known is None and self.reproducibility is not None:
+            return "Confidence is the probability under the model; two halves of the voters gave no reason to doubt it."
+        if known is None:
+            return "Confidence is the probability under the model, and too high if voters make the same mistakes."
+        if known.source == "gold":
+            return f"Confidence is calibrated with {counted(len(self.estimate.gold), 'gold set')}."
+        return (
+            "Confidence was lowered, because voters make the same mistakes more often than chance explains; "
+            "this makes it less wrong, but only gold sets can make it right (epivote gold picks some to answer)."
+        )
+
+    @cached_property
+    def about_confidence(self) -> tuple[str, ...]:
+        """What to know before reading a confidence: what it rests on, what halves of the voters say, what gold did."""
+        if not self.is_rated:
+            return ()
+        lines = [self.meaning]
+        if self.reproducibility is not None:
+            lines.append(str(self.reproducibility))
+        if self.gold_effect is not None:
+            lines.append(str(self.gold_effect))
+        return tuple(lines)
+
+    @property
+    def reproducibility(self) -> Reproducibility | None:
+        """What two halves of the voters said, if `fitted` looked."""
+        return self.fitted.reproducibility_ if isinstance(self.fitted, Auto) else None
+
+    @cached_property
+    def gold_effect(self) -> GoldEffect | None:
+        """What calibration did to gold sets that were left out; None if nothing was calibrated with gold."""
+        trial = self.fitted.gold_trial_ if isinstance(self.fitted, (Auto, Calibrated)) else None
+        if trial is None:
+            return None
+        return GoldEffect(
+            len(trial.instances),
+            Stated.of(trial.right_before, trial.confidence_before),
+            Stated.of(trial.right_after, trial.confidence_after),
+        )
 
     # Voters
 
@@ -128,8 +215,9 @@ class Summary:
         return tuple(sorted((each for each in self.voters if each.flags), key=lambda each: -each.ballots))
 
     def most_informative(self, count: int = 3) -> list[VoterReport]:
-        """Voters whose weight is surely largest: by the lower end of its interval."""
-        return sorted(self.voters, key=lambda each: -each.weight_interval[0])[:count]
+        """Voters with the largest lower end of the interval of their weight; near-copies of others are left out."""
+        own = [each for each in self.voters if all(flag.kind is not FlagKind.NEAR_COPY for flag in each.flags)]
+        return sorted(own, key=lambda each: -each.weight_interval[0])[:count]
 
     # Gold
 

@@ -347,6 +347,9 @@ USUAL = {
         (("--false-alarm-rate", 0.2), {"false_alarm_rates": 0.2}),
         (("--ballots-each", 4), {"ballots_per_instance": 4}),
         (("--spammers", 0.5), {"spammers": 0.5}),
+        (("--copies", 0.3), {"copies": 0.3}),
+        (("--shared-mistakes", 0.4), {"shared_mistakes": 0.4}),
+        (("--difficulty", 0.6), {"difficulty": 0.6}),
         (("--seed", 8), {"seed": 8}),
     ],
 )
@@ -380,12 +383,12 @@ def test_simulate_on_standard_output_and_as_json(tmp_path):
 def test_reference_crowds(name, sizes, tmp_path, monkeypatch):
     asked = []
 
-    def smaller(instances, voters, alternatives, upper, *, seed):
+    def smaller(instances, voters, alternatives, upper, seed, **options):
         asked.append((instances, voters, alternatives, upper))
-        return reference_crowd(20, 6, alternatives, upper, seed=seed)
+        return reference_crowd(20, 6, alternatives, upper, seed, **options)
 
     monkeypatch.setattr(files, "reference_crowd", smaller)
-    text = said("simulate", "--crowd", name, "--seed", 3, "--out", tmp_path, "--instances", 7)
+    text = said("simulate", "--crowd", name, "--seed", 3, "--out", tmp_path, "--instances", 7, "--copies", 0.2)
     assert asked == [sizes]
-    same_as(tmp_path, reference_crowd(20, 6, *sizes[2:], seed=3))
+    same_as(tmp_path, reference_crowd(20, 6, *sizes[2:], seed=3, copies=0.2))
     assert f" --size 1..{sizes[3]} --gold " in text

@@ -9,6 +9,7 @@ from epivote import (
     AMLE,
     EM,
     Ballots,
+    Calibrated,
     InputError,
     Parameters,
     RateError,
@@ -281,6 +282,20 @@ def test_calibrated_log_odds_of_groups(fitted):
     assert weaker.posterior.set_probabilities.mean() < estimate.posterior.set_probabilities.mean()
     assert weaker.uncalibrated.inclusion == pytest.approx(estimate.posterior.inclusion)
     assert weaker.groups.shape == (300, 3)
+
+
+@pytest.mark.filterwarnings("ignore::epivote.CrowdWarning")
+def test_gold_calibrates_groups(fitted):
+    calibrated = Calibrated(EM(BOUNDS, groups=3)).fit(CROWD.ballots, gold=GOLD)
+    assert calibrated.calibration_ is not None
+    assert calibrated.parameters_.n_groups == 3
+    assert share_right(calibrated, CROWD) > share_right(EM(BOUNDS).fit(CROWD.ballots), CROWD)
+    told = calibrated.explain("i200")
+    for account in told.accounts:
+        added = account.prior + sum(account.pushes.values()) + account.calibration
+        assert added == pytest.approx(account.margin)
+    assert 0 < calibrated.reliability()[0].hit_rate < 1
+    assert calibrated.predict(CROWD.ballots.select(instances=["i200"]))["i200"] == calibrated.truth_["i200"]
 
 
 # Where the ballots are

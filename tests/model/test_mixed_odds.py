@@ -177,9 +177,16 @@ def f1_of(one, other):
     return 2 * len(one & other) / (len(one) + len(other)) if one or other else 1.0
 
 
-def test_sets_are_drawn_as_often_as_they_are_probable():
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda odds, rng: odds.draw(1, 40_000, rng),
+        lambda odds, rng: odds._rows(np.ones(40_000, int)).draw_each(rng),
+    ],
+)
+def test_sets_are_drawn_as_often_as_they_are_probable(draw):
     odds = random_odds(3)
-    drawn = odds.draw(1, 40_000, np.random.default_rng(5))
+    drawn = draw(odds, np.random.default_rng(5))
     counts = {}
     for inside in drawn:
         chosen = frozenset(np.flatnonzero(inside).tolist())

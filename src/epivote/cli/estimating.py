@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -37,7 +38,7 @@ from epivote.formats.export import Export
 from epivote.formats.predictions import write_predictions
 from epivote.formats.reading import Reading
 from epivote.formats.source import STANDARD_INPUT
-from epivote.formats.write import truth_table, write_estimate
+from epivote.formats.write import truth_table, write_estimate, write_open_sets
 from epivote.planning import plan as make_plan
 from epivote.planning import typical_parameters
 from epivote.report.page import write_page
@@ -157,6 +158,31 @@ def explain(
             raise typer.Exit(INTERRUPTED)
 
 
+@with_options
+def gold(
+    ballots: BallotFile,
+    fitting: Fitting,
+    reading: Reading,
+    count: Annotated[int, typer.Option(help="How many instances; 10 help, 20 are good.")] = 20,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The CSV file to fill in.")] = Path("to-answer.csv"),
+    seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Choose instances to answer yourself, so that confidence can be calibrated.
+
+    Example: epivote gold ballots.csv --size 1..2 --count 20 -o to-answer.csv
+    """
+    with one_sentence_per_error():
+        if output.exists():
+            raise InputError(f"{output} already exists and may hold answers; name another file with -o")
+        fitted = _estimate(ballots, reading, replace(fitting, quick=True))
+        if not isinstance(fitted.estimator, RatedEstimator):
+            raise InputError(f"method {fitting.method} states no confidence to choose by; use auto, em or amle")
+        names = fitted.estimator.pick_gold(count, seed=seed)
+        write_open_sets(names, output)
+        show.picked(names, output, ballots, fitting.size, as_json=as_json)
+
+
 def evaluate(
     truth: Annotated[Path, typer.Argument(help="CSV instance,alternatives, such as the truth.csv of aggregate.")],
     gold: Annotated[Path, typer.Argument(help="CSV instance,alternatives with the right sets.")],
@@ -241,7 +267,7 @@ def _fit(export: Export, ballots: Path, fitting: Fitting, clock: Clock, checkpoi
 
 
 def _write_report(fitted: Fitted, path: Path, *, anonymize: bool, title: str | None = None) -> Path:
-    reason = f" ({fitted.reason})" if fitted.reason else ""
+    reason = f" ({'; '.join(fitted.reasons)})" if fitted.reasons else ""
     told = {"File": str(fitted.source), "Read as": fitted.export.format, "Method": f"{fitted.method}{reason}"}
     if not anonymize:  # it may name a voter
         told["Command"] = shlex.join(["epivote", *sys.argv[1:]])

@@ -130,6 +130,13 @@ def simulate(
     crowd: Annotated[
         Literal["S", "M", "XL"] | None, typer.Option(help="A reference crowd, in place of all options above.")
     ] = None,
+    copies: Annotated[float, typer.Option(help="Share of voters who repeat the ballots of another voter.")] = 0.0,
+    shared_mistakes: Annotated[
+        float, typer.Option(help="How strongly voters make the same mistakes: 0 (independently) to 1.")
+    ] = 0.0,
+    difficulty: Annotated[
+        float, typer.Option(help="How much questions differ in difficulty: 0 (not at all), 0.5 (clearly), 1 (a lot).")
+    ] = 0.0,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same ballots.")] = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -140,7 +147,9 @@ def simulate(
     with one_sentence_per_error():
         with working("Drawing ballots"):
             if crowd is not None:
-                found = reference_crowd(*CROWDS[crowd], seed=seed)
+                found = reference_crowd(
+                    *CROWDS[crowd], seed, copies=copies, shared_mistakes=shared_mistakes, difficulty=difficulty
+                )
             else:
                 found = draw(
                     instances=instances,
@@ -151,6 +160,9 @@ def simulate(
                     false_alarm_rates=_rate(false_alarm_rate, FEW_FALSE_ALARMS),
                     ballots_per_instance=ballots_each,
                     spammers=spammers,
+                    copies=copies,
+                    shared_mistakes=shared_mistakes,
+                    difficulty=difficulty,
                     seed=seed,
                 )
         if str(out) == STANDARD_INPUT:

@@ -18,11 +18,12 @@ from epivote.data.names import counted, listing
 from epivote.data.truths import Truths
 from epivote.errors import CrowdWarning, InputError
 from epivote.estimate.amle import AMLE
-from epivote.estimate.auto import suggest_method
+from epivote.estimate.auto import Auto
 from epivote.estimate.base import Estimator
 from epivote.estimate.baselines import Approval, Majority, Modal
+from epivote.estimate.calibrated import Calibrated
 from epivote.estimate.em import EM
-from epivote.formats.canonical import read_sizes, read_truths
+from epivote.formats.canonical import count_open, read_sizes, read_truths
 from epivote.formats.export import Export
 from epivote.summary import Summary, summarize
 
@@ -43,7 +44,7 @@ class Fitted:
     source: Path
     export: Export
     method: str
-    reason: str
+    reasons: tuple[str, ...]
     notes: tuple[str, ...]
     interrupted: bool
     kept_aside: Truths | None
@@ -81,15 +82,13 @@ def fit(export: Export, source: Path, options: Fitting, status: StatusLine, chec
     right = export.gold if options.gold is None else read_truths(options.gold)
     export = replace(export, ballots=_with_names_of(right, export))
     ballots = export.ballots
-    reason, name = "", str(options.method)
-    if name == "auto":
-        name, reason = suggest_method(ballots)
     bounds = SizeBounds.parse(options.size)
-    estimator = RULES[name](bounds if options.sizes is None else read_sizes(options.sizes, bounds))
+    bounds = bounds if options.sizes is None else read_sizes(options.sizes, bounds)
     if right is None and options.gold_use != "auto":
         raise InputError(f"--gold-use {options.gold_use} needs gold sets, but none are given and the file holds none")
     score_only = options.gold_use == "score" or (options.gold_use == "auto" and _all_known(right, ballots))
     gold, kept_aside = (None, right) if score_only else (right, None)
+    estimator = _estimator(options, bounds, with_gold=gold is not None)
     interrupted = False
     with warnings.catch_warnings(record=True) as noticed:
         warnings.simplefilter("always", CrowdWarning)
@@ -99,7 +98,7 @@ def fit(export: Export, source: Path, options: Fitting, status: StatusLine, chec
                 gold=gold,
                 checkpoint=checkpoint,
                 progress=lambda iteration, value: status.say(
-                    f"Method {name}: iteration {iteration}, log-likelihood {value:,.3f}; Ctrl-C keeps the best so far"
+                    f"Iteration {iteration}, log-likelihood {value:,.3f}; Ctrl-C keeps the best so far"
                 ),
             )
         except KeyboardInterrupt:
@@ -107,6 +106,11 @@ def fit(export: Export, source: Path, options: Fitting, status: StatusLine, chec
                 raise
             interrupted = True
     notes = [str(warning.message) for warning in noticed if issubclass(warning.category, CrowdWarning)]
+    still_open = 0 if options.gold is None else count_open(options.gold)
+    if still_open:
+        notes.append(
+            f"{counted(still_open, 'set')} in {options.gold} {'is' if still_open == 1 else 'are'} not filled in"
+        )
     for what, names in (("gold set", right or ()), ("size", estimator.estimate_.bounds.per_instance)):
         strangers = [name for name in names if name not in ballots.instance_index]
         if strangers:
@@ -114,7 +118,18 @@ def fit(export: Export, source: Path, options: Fitting, status: StatusLine, chec
             notes.append(
                 f"{counted(len(strangers), 'instance')} with a {what} {have} no ballots: {listing(strangers, 3)}"
             )
-    return Fitted(estimator, source, export, name, reason, tuple(notes), interrupted, kept_aside)
+    name, reasons = str(options.method), tuple[str, ...]()
+    if isinstance(estimator, Auto):
+        name, reasons = estimator.method_, estimator.choices_
+    return Fitted(estimator, source, export, name, reasons, tuple(notes), interrupted, kept_aside)
+
+
+def _estimator(options: Fitting, bounds: SizeBounds, *, with_gold: bool) -> Estimator:
+    """What the options ask for; gold calibrates whatever is not a rule of its own for whole ballots."""
+    if options.method == "auto":
+        return Auto(bounds, quick=options.quick)
+    rule: Estimator = RULES[str(options.method)](bounds)
+    return Calibrated(rule) if with_gold and options.method != "modal" else rule
 
 
 def _with_names_of(gold: Truths | None, export: Export) -> AnyBallots:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from epivote.cli.collect import app as collect
-from epivote.cli.estimating import aggregate, evaluate, explain, plan, report
+from epivote.cli.estimating import aggregate, evaluate, explain, gold, plan, report
 from epivote.cli.files import convert, inspect, simulate
 from epivote.cli.packed import pack
 
@@ -33,6 +33,6 @@ def main(
     """From tick-all-that-apply ballots to the most likely sets of right answers."""
 
 
-for command in (aggregate, inspect, report, explain, evaluate, plan, convert, simulate, pack):
+for command in (aggregate, inspect, report, explain, gold, evaluate, plan, convert, simulate, pack):
     app.command()(command)
 app.add_typer(collect, name="collect")

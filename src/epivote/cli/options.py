@@ -42,9 +42,12 @@ class Fitting:
     gold_use: Annotated[
         Literal["auto", "learn", "score"],
         typer.Option(
-            help="Gold sets teach the rest (learn) or are only compared with (score); auto scores if all are known."
+            help="Gold sets calibrate the rest (learn) or only score it (score); auto scores if all are known."
         ),
     ] = "auto"
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Skip the check of confidence with two halves of the voters.")
+    ] = False
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -106,3 +106,20 @@ def calibration_table(bins: Sequence[CalibrationBin]) -> Table:
     for each in bins:
         shown.add_row(*each.row())
     return shown
+
+
+def picked(names: Sequence[str], output: Path, ballots: Path, size: str, *, as_json: bool) -> None:
+    """Which instances to answer, and what to do then."""
+    if as_json:
+        print_json({"file": str(output), "instances": list(names)})
+        return
+    console = terminal()
+    console.print(
+        f"Wrote {len(names):,} instances to {output}, drawn at random over all degrees of confidence.", markup=False
+    )
+    console.print(
+        "Replace each ? by the right alternatives, joined by |, or by nothing if none is right; rows left at ? are "
+        "ignored. Then run:",
+        markup=False,
+    )
+    console.print(f"  epivote aggregate {ballots} --size {size} --gold {output}", markup=False, soft_wrap=True)

@@ -59,7 +59,7 @@ def aggregate_json(fitted: Fitted, seconds: dict[str, float] | None) -> None:
         {
             "format": fitted.export.format,
             "method": fitted.method,
-            "reason": fitted.reason,
+            "reasons": list(fitted.reasons),
             "remarks": list(fitted.export.notes),
             "notes": list(fitted.notes),
             "size": str(estimate.bounds),
@@ -69,6 +69,7 @@ def aggregate_json(fitted: Fitted, seconds: dict[str, float] | None) -> None:
             "ties": list(estimate.ties),
             "own_sizes": {name: list(pair) for name, pair in estimate.bounds.per_instance.items()},
             "gold": sorted(estimate.gold),
+            "confidence": confidence_json(summary),
             "accuracy": None if check is None or check.scores is None else asdict(check.scores),
             "calibration": [] if check is None else [asdict(each) for each in check.bins],
             "truth": records(estimate.truth_table()),
@@ -82,6 +83,20 @@ def aggregate_json(fitted: Fitted, seconds: dict[str, float] | None) -> None:
     )
 
 
+def confidence_json(summary: Summary) -> dict[str, object] | None:
+    """What confidence rests on, and what halves of the voters and gold say about it."""
+    if not summary.is_rated:
+        return None
+    known, check, effect = summary.estimate.calibration, summary.reproducibility, summary.gold_effect
+    return {
+        "meaning": summary.meaning,
+        "source": "model" if known is None else known.source,
+        "calibration": None if known is None else known.state(),
+        "reproducibility": None if check is None else {**asdict(check), "is_too_sure": check.is_too_sure},
+        "gold_effect": None if effect is None else asdict(effect),
+    }
+
+
 def _opening(fitted: Fitted) -> list[str]:
     ballots = fitted.export.ballots
     name = "standard input" if str(fitted.source) == "-" else fitted.source
@@ -93,6 +108,7 @@ def _opening(fitted: Fitted) -> list[str]:
     if fitted.export.inferred:
         lines.append("Alternatives are those that appear in the file; if more were offered, --alternatives names all.")
     lines.append(how(fitted))
+    lines += fitted.summary.about_confidence
     lines += [f"Note: {remark}." for remark in fitted.export.notes]
     lines += [f"Careful: {note}." for note in fitted.notes]
     return lines
@@ -104,7 +120,7 @@ def how(fitted: Fitted) -> str:
     bounds = estimate.bounds
     sets = f"sets of {bounds}" if bounds.upper is not None else f"sets of at least {bounds.lower}"
     sets += f" ({counted(own, 'instance')} with sizes of their own)" if own else ""
-    method = f"Method {fitted.method}" + (f" ({fitted.reason})" if fitted.reason else "")
+    method = f"Method {fitted.method}" + (f" ({'; '.join(fitted.reasons)})" if fitted.reasons else "")
     if not estimate.log_likelihoods:
         return f"{method}, {sets}."
     steps = f"{estimate.n_iterations} iteration{'' if estimate.n_iterations == 1 else 's'}"

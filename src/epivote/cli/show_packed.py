@@ -12,7 +12,7 @@ from rich.text import Text
 
 from epivote.cli.console import left_out, percent, print_json, table, terminal
 from epivote.cli.fitting import Fitted
-from epivote.cli.show_aggregate import how, records, voters
+from epivote.cli.show_aggregate import confidence_json, how, records, voters
 from epivote.data.estimate import Estimate
 from epivote.estimate.review import SURE
 
@@ -48,6 +48,8 @@ def packed_tables(fitted: Fitted, seen: Seen, files: Sequence[Path], seconds: di
         f"{fitted.source}: {ballots.in_words()}.\n{how(fitted)}",
         markup=False,
     )
+    for line in fitted.summary.about_confidence:
+        console.print(line, markup=False)
     for note in fitted.notes:
         console.print(f"Careful: {note}.", markup=False)
     if fitted.summary.is_rated:
@@ -78,12 +80,13 @@ def packed_json(fitted: Fitted, seen: Seen, files: Sequence[Path], seconds: dict
         {
             "format": "packed",
             "method": fitted.method,
-            "reason": fitted.reason,
+            "reasons": list(fitted.reasons),
             "notes": list(fitted.notes),
             "size": str(estimate.bounds),
             "status": estimate.status,
             "iterations": estimate.n_iterations,
             "log_likelihood": estimate.log_likelihoods[-1] if estimate.log_likelihoods else None,
+            "confidence": confidence_json(fitted.summary),
             "instances": ballots.n_instances,
             "ballots": ballots.n_ballots,
             "approvals": ballots.n_approvals,

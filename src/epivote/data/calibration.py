@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -44,11 +43,6 @@ class Calibration:
     def scaled(cls, scale: float, n_alternatives: int, source: Source) -> Calibration:
         """All log-odds multiplied by one number."""
         return cls(scale, 1.0, 0.0, 0.0, np.zeros(n_alternatives), source)
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, object]) -> Calibration:
-        """What `state` gave."""
-        return cls(**state)  # type: ignore[arg-type]
 
     @property
     def effect(self) -> float:

@@ -98,8 +98,13 @@ class Estimate:
 
     @cached_property
     def uncalibrated(self) -> Posterior | None:
-        """Inclusion and set probabilities under the model; the same as the posterior where nothing is calibrated."""
-        return self.posterior if self.compute_uncalibrated is None else self.compute_uncalibrated()
+        """Inclusion and set probabilities under the model; None for rules that know no rates.
+
+        The same as the posterior where nothing is calibrated.
+        """
+        if self.calibration is None:
+            return self.posterior
+        return None if self.compute_uncalibrated is None else self.compute_uncalibrated()
 
     @cached_property
     def groups(self) -> FloatArray | None:
@@ -128,8 +133,7 @@ class Estimate:
             "alternatives": [self.truths.listed(instance) for instance in self.truths],
             "confidence": confidence,
         }
-        if self.calibration is not None:
-            assert self.uncalibrated is not None
+        if self.calibration is not None and self.uncalibrated is not None:
             columns["model_confidence"] = list(self.uncalibrated.set_probabilities.tolist())
         return columns
 

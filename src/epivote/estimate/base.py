@@ -137,6 +137,12 @@ class Estimator(ABC):
         return None if posterior is None else posterior.set_probabilities
 
     @property
+    def model_confidence_(self) -> FloatArray | None:
+        """The probability of each returned set under the model; the same as `confidence_` unless that is calibrated."""
+        posterior = self.estimate_.uncalibrated
+        return None if posterior is None else posterior.set_probabilities
+
+    @property
     def log_likelihoods_(self) -> tuple[float, ...]:
         """The objective after every iteration."""
         return self.estimate_.log_likelihoods
@@ -179,7 +185,11 @@ class Estimator(ABC):
         usual = {
             name: parameter.default for name, parameter in inspect.signature(type(self).__init__).parameters.items()
         }
-        shown = [f"{name}={value!r}" for name, value in self.get_params().items() if repr(value) != repr(usual[name])]
+        shown = [
+            f"{name}={value!r}"
+            for name, value in self.get_params(deep=False).items()
+            if repr(value) != repr(usual[name])
+        ]
         return f"{type(self).__name__}({', '.join(shown)})"
 
     @classmethod
@@ -200,7 +210,8 @@ class RatedEstimator(Estimator):
         """
         ballots = ballots if isinstance(ballots, AnyBallots) else Ballots.from_frame(ballots)
         work = InMemoryWorkload(ballots, SizeBounds.of(self.bounds))
-        return work.truths(work.best_sets(self.model_.parameters_for(ballots)))
+        model = self.model_
+        return work.truths(work.best_sets(model.parameters_for(ballots), model.calibration_for(ballots)))
 
     @property
     def model_(self) -> Model:
@@ -265,6 +276,23 @@ class RatedEstimator(Estimator):
         """
         check_threshold(threshold)
         return review(self.estimate_, threshold, most, seed, limit)
+
+    def pick_gold(self, count: int = 20, *, seed: int | np.random.Generator = 0) -> list[str]:
+        """Instances to answer oneself, so that confidence can be calibrated; those with gold sets are left out.
+
+        Instances are sorted by confidence and cut into `count` equal parts, and one is drawn from each at random. So
+        all degrees of confidence are seen, and every instance is as likely to be drawn as any other: gold answers need
+        no weights.
+        """
+        confidence = self.confidence_
+        assert confidence is not None
+        names = self.estimate_.truths.instances
+        open_ = [z for z in np.argsort(confidence, kind="stable") if names[z] not in self.estimate_.gold]
+        if not isinstance(count, int) or not 1 <= count <= len(open_):
+            raise InputError(f"count={count!r} must lie between 1 and the {len(open_):,} instances without a gold set")
+        edges = np.linspace(0, len(open_), count + 1)
+        places = edges[:-1] + np.random.default_rng(seed).random(count) * np.diff(edges)
+        return [names[open_[int(place)]] for place in places]
 
     def gold_check(self) -> tuple[Truths, FloatArray]:
         """What the ballots alone say of the gold instances under the rates found, and how sure that is.

@@ -76,8 +76,7 @@ def fingerprint(estimator: Any, ballots: AnyBallots, gold: Gold | None, history:
     """
     content, columns = ballots.content()
     given = {name: sorted(map(str, names)) for name, names in (gold or {}).items()}
-    settings = [type(estimator).__name__, estimator.get_params()]
-    everything = [settings, given, history or {}, ballots.voters, ballots.alternatives, content]
+    everything = [estimator, given, history or {}, ballots.voters, ballots.alternatives, content]
     digest = sha256(json.dumps(_plain(everything), default=repr).encode())
     for column in columns:
         for begin in range(0, len(column), CHUNK):
@@ -89,6 +88,8 @@ def _plain(value: Any) -> Any:
     """The same in lists, texts and numbers; nothing depends on the order of a mapping."""
     if isinstance(value, np.random.Generator):
         return _plain(value.bit_generator.state)
+    if hasattr(value, "get_params"):
+        return _plain([type(value).__name__, value.get_params()])
     if is_dataclass(value):
         return _plain({each.name: getattr(value, each.name) for each in fields(value)})
     if isinstance(value, Mapping):

@@ -132,12 +132,15 @@ def explain(estimate: Estimate, instance: str) -> Explanation:
     cast = {ballots.voters[i]: int(i) for i in ballots.ballot_voter}
     threshold = math.fsum(float(thresholds[i]) for i in cast.values())
     accounts = []
+    only_shares = estimate.calibration is not None and estimate.uncalibrated is None
     for c in np.argsort(-margins, kind="stable"):
         name = offered[c]
         ticked = tuple(voter for voter in cast if name in (ballots.ballot(voter, instance) or ()))
         pushes = {
             voter: (float(weights[i]) if voter in ticked else 0.0) - float(thresholds[i]) for voter, i in cast.items()
         }
+        if only_shares:  # a rule without rates, whose share of approvals was calibrated
+            prior[name], pushes = 0.0, {}
         margin = math.fsum([prior[name], *pushes.values()])
         shift = 0.0
         if estimate.calibration is not None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
+from epivote.data.calibration import Calibration
 from epivote.data.estimate import Estimate, VoterCounts
 from epivote.data.names import FloatArray
 from epivote.data.parameters import Parameters
@@ -20,12 +21,13 @@ class Model:
     alternatives: tuple[str, ...]
     parameters: Parameters
     counts: VoterCounts
+    calibration: Calibration | None = None
 
     @classmethod
     def of(cls, estimate: Estimate) -> Model:
         """What the ballots of one estimate taught."""
         ballots = estimate.ballots
-        return cls(ballots.voters, ballots.alternatives, estimate.parameters, estimate.counts)
+        return cls(ballots.voters, ballots.alternatives, estimate.parameters, estimate.counts, estimate.calibration)
 
     def parameters_for(self, ballots: AnyBallots) -> Parameters:
         """Parameters in the order of other ballots; strangers get the mean of those known."""
@@ -34,9 +36,18 @@ class Model:
             priors=lambda priors: look_up(ballots.alternatives, self.alternatives, priors),
         )
 
+    def calibration_for(self, ballots: AnyBallots) -> Calibration | None:
+        """The calibration in the order of other ballots; alternatives that are not known get no offset of their own."""
+        if self.calibration is None:
+            return None
+        offsets = self.calibration.offsets
+        return self.calibration.with_offsets(look_up(ballots.alternatives, self.alternatives, offsets, unknown=0.0))
 
-def look_up(names: tuple[str, ...], known: tuple[str, ...], values: FloatArray) -> FloatArray:
-    """Values by name, the mean for names that are not known."""
+
+def look_up(
+    names: tuple[str, ...], known: tuple[str, ...], values: FloatArray, unknown: float | None = None
+) -> FloatArray:
+    """Values by name; for names that are not known the mean, or what is given."""
     by_name = dict(zip(known, values.tolist(), strict=True))
-    mean = float(values.mean())
-    return np.array([by_name.get(name, mean) for name in names])
+    other = float(values.mean()) if unknown is None else unknown
+    return np.array([by_name.get(name, other) for name in names])

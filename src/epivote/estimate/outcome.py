@@ -53,7 +53,7 @@ def calibrated_estimate(work: Workload, estimate: Estimate, calibration: Calibra
         calibration=calibration,
         compute_truths=partial(_truths, work, parameters, calibration),
         compute_posterior=partial(_posterior, work, parameters, parameters, calibration),
-        compute_uncalibrated=partial(_model_posterior, work, parameters, calibration),
+        compute_uncalibrated=partial(_model_posterior, work, parameters, calibration) if estimate.is_rated else None,
         compute_ties=partial(_ties, work, parameters, calibration=calibration),
         compute_parts=partial(_calibrated_parts, work, estimate, calibration) if work.has_parts else None,
         compute_groups=partial(_groups, work, parameters, calibration) if parameters.n_groups else None,

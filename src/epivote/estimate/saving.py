@@ -10,11 +10,15 @@ import numpy as np
 
 from epivote.atomic import write_files
 from epivote.data.bounds import SizeBounds
+from epivote.data.calibration import Calibration
 from epivote.data.estimate import VoterCounts
 from epivote.data.parameters import Parameters
 from epivote.errors import FileError, InputError
 from epivote.estimate.amle import AMLE
-from epivote.estimate.base import RatedEstimator
+from epivote.estimate.auto import Auto
+from epivote.estimate.base import Estimator, RatedEstimator
+from epivote.estimate.baselines import Approval, Majority, Modal
+from epivote.estimate.calibrated import Calibrated
 from epivote.estimate.em import EM
 from epivote.estimate.maximum_likelihood import MaximumLikelihood
 from epivote.estimate.model import Model
@@ -22,8 +26,12 @@ from epivote.estimate.stream import Kept, Stream
 from epivote.model.statistics import Group
 
 FORMAT = "epivote model"
-VERSION = (1, 0)  # of model files: (other programs cannot read it, other programs can)
-KINDS: dict[str, type[RatedEstimator]] = {kind.__name__: kind for kind in (AMLE, EM, MaximumLikelihood)}
+VERSION = (1, 1)  # of model files: (other programs cannot read it, other programs can)
+KINDS: dict[str, type[RatedEstimator]] = {
+    kind.__name__: kind for kind in (AMLE, EM, MaximumLikelihood, Calibrated, Auto)
+}
+INSIDE: dict[str, type[Estimator]] = {**KINDS, **{kind.__name__: kind for kind in (Majority, Modal, Approval)}}
+"""What `Calibrated` may wrap."""
 
 
 def save_model(estimator: RatedEstimator, path: str | Path) -> None:
@@ -34,7 +42,7 @@ def save_model(estimator: RatedEstimator, path: str | Path) -> None:
         "format": FORMAT,
         "version": ".".join(map(str, VERSION)),
         "estimator": type(estimator).__name__,
-        "settings": {name: _plain(value, name) for name, value in estimator.get_params().items()},
+        "settings": _settings(estimator),
         "model": _model_state(estimator.model_),
         "stream": _stream_state(estimator._stream) if isinstance(estimator, EM) and estimator._stream else None,
     }
@@ -46,7 +54,7 @@ def load_model(path: str | Path) -> RatedEstimator:
     """The estimator that `save_model` wrote: ready to predict, and a stream ready to go on."""
     state = _read(Path(path))
     try:
-        estimator = KINDS[state["estimator"]](**{name: _value(value) for name, value in state["settings"].items()})
+        estimator = KINDS[state["estimator"]](**_values(state["settings"]))
         model = _model(state["model"])
         if state["stream"] is not None and isinstance(estimator, EM):
             estimator._stream = _stream(state["stream"], model)
@@ -73,7 +81,13 @@ def _read(path: Path) -> dict[str, Any]:
     return state
 
 
+def _settings(estimator: Estimator) -> dict[str, Any]:
+    return {name: _plain(value, name) for name, value in estimator.get_params(deep=False).items()}
+
+
 def _plain(value: Any, name: str) -> Any:
+    if isinstance(value, Estimator):
+        return {"estimator": [type(value).__name__, _settings(value)]}
     if isinstance(value, SizeBounds):
         pairs = {key: [_plain(side, name) for side in pair] for key, pair in value.per_instance.items()}
         return {"bounds": [_plain(value.lower, name), _plain(value.upper, name), pairs]}
@@ -92,10 +106,16 @@ def _plain(value: Any, name: str) -> Any:
     return value
 
 
+def _values(settings: dict[str, Any]) -> dict[str, Any]:
+    return {name: _value(value) for name, value in settings.items()}
+
+
 def _value(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     (kind, content), *_ = value.items()
+    if kind == "estimator":
+        return INSIDE[content[0]](**_values(content[1]))
     if kind == "bounds":
         return SizeBounds(content[0], content[1], {key: tuple(pair) for key, pair in content[2].items()})
     if kind == "parameters":
@@ -113,6 +133,7 @@ def _model_state(model: Model) -> dict[str, Any]:
         "alternatives": list(model.alternatives),
         "parameters": _listed(model.parameters),
         "counts": [array.tolist() for array in model.counts],
+        "calibration": None if model.calibration is None else model.calibration.state(),
     }
 
 
@@ -124,6 +145,7 @@ def _model(state: dict[str, Any]) -> Model:
         tuple(state["alternatives"]),
         Parameters.from_arrays(state["parameters"]),
         VoterCounts(*(np.array(array) for array in state["counts"])),
+        None if state.get("calibration") is None else Calibration(**state["calibration"]),
     )
 
 

@@ -107,7 +107,9 @@ class InMemoryWorkload(Workload):
     # The steps one by one
 
     def margins(self, parameters: Parameters) -> list[FloatArray]:
-        """Log-odds of every cell, shard by shard."""
+        """Log-odds of every cell, shard by shard; those in the most probable group of each instance."""
+        if parameters.n_groups:
+            return [mixed_odds(shard, parameters).in_likely_groups() for shard in self.shards]
         return [margins(shard, parameters) for shard in self.shards]
 
     def truth_step(self, parameters: Parameters) -> list[BoolArray]:

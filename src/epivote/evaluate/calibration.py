@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epivote.data.names import FloatArray
+from epivote.data.names import FloatArray, IntArray
 from epivote.errors import InputError
 from epivote.evaluate.intervals import Interval, Values, share_interval
 
@@ -46,6 +46,32 @@ def calibration(confidence: Values, right: Values, bins: int = 10) -> list[Calib
     return [
         _bin(edges[b], edges[b + 1], stated[place == b], kept[place == b]) for b in range(bins) if np.any(place == b)
     ]
+
+
+def calibration_error(
+    confidence: Values, right: Values, bins: int = 10, *, draws: int = 1000, seed: int = 0
+) -> Interval:
+    """How far stated confidence is off: the mean over all sets of the distance between the mean confidence of their bin
+    and the share of it that was right.
+
+    Chance alone makes it larger than 0, the more so the fewer sets there are. The interval is that of sets drawn again
+    with replacement `draws` times.
+    """
+    found = calibration(confidence, right, bins)
+    stated, kept = np.asarray(confidence, float), np.asarray(right, float)
+    place = np.clip(np.searchsorted(np.linspace(0, 1, bins + 1), stated, side="right") - 1, 0, bins - 1)
+    rng = np.random.default_rng(seed)
+    again = [
+        _error((stated - kept)[rows], place[rows], bins)
+        for rows in rng.integers(len(stated), size=(draws, len(stated)))
+    ]
+    mean = sum(each.count * abs(each.mean_confidence - each.right.mean) for each in found) / len(stated)
+    low, high = np.quantile(again, [0.025, 0.975]).tolist()
+    return Interval(mean, min(low, mean), max(high, mean))
+
+
+def _error(surplus: FloatArray, place: IntArray, bins: int) -> float:
+    return float(np.abs(np.bincount(place, surplus, bins)).sum() / len(surplus))
 
 
 def _bin(low: float, high: float, stated: FloatArray, right: FloatArray) -> CalibrationBin:

@@ -43,9 +43,24 @@ def settled(reading: Reading) -> Reading:
     return replace(reading, alternatives=names, menu=menu)
 
 
+OPEN = "?"
+"""Stands for a set that is still to be filled in."""
+
+
 def read_truths(path: PathLike, *, alternatives: Iterable[str] | None = None) -> Truths:
-    """Sets from a CSV file with columns `instance,alternatives`; other columns are passed over."""
-    return Truths.from_mapping(_read_sets(path, "set"), alternatives=alternatives)
+    """Sets from a CSV file with columns `instance,alternatives`; other columns are ignored.
+
+    Rows whose alternatives are still `?`, as `epivote gold` writes them, are left out.
+    """
+    found = {name: names for name, names in _read_sets(path, "set").items() if names != [OPEN]}
+    if not found:
+        raise InputError(f"{path} has no set that is filled in; replace ? by alternatives joined by |, or by nothing")
+    return Truths.from_mapping(found, alternatives=alternatives)
+
+
+def count_open(path: PathLike) -> int:
+    """How many sets of such a file are still to be filled in."""
+    return sum(names == [OPEN] for names in _read_sets(path, "set").values())
 
 
 def read_confidence(path: PathLike) -> dict[str, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal, get_args
@@ -19,6 +19,7 @@ from epivote.data.names import IntArray, listing
 from epivote.data.parameters import Parameters
 from epivote.data.truths import Truths
 from epivote.errors import FileError, InputError
+from epivote.formats.canonical import OPEN
 from epivote.formats.elections import ABC
 from epivote.formats.file_tables import JSON_LINES
 from epivote.formats.source import PathLike
@@ -70,6 +71,11 @@ def write_truths(truths: Truths, path: PathLike) -> None:
     write_files({Path(path): _set_table(truths).write_csv})
 
 
+def write_open_sets(instances: Sequence[str], path: PathLike) -> None:
+    """Write instances whose sets are to be filled in, as CSV with columns `instance,alternatives`."""
+    write_files({Path(path): pl.DataFrame({"instance": instances, "alternatives": [OPEN] * len(instances)}).write_csv})
+
+
 def write_menu(ballots: Ballots, path: PathLike) -> None:
     """Write what was offered on every instance as CSV with columns `instance,alternatives`."""
     start = np.concatenate([[0], np.cumsum(ballots.menu_sizes)])
@@ -114,12 +120,15 @@ def write_estimate(
 
 
 def truth_table(estimate: Estimate) -> pl.DataFrame:
-    """`instance,alternatives,confidence` as it is written."""
+    """`instance,alternatives,confidence` as it is written, and `model_confidence` if the confidence is calibrated."""
     posterior = estimate.posterior
     confidence = pl.Series([None] * len(estimate.truths), dtype=pl.Float64)
     if posterior is not None:
         confidence = pl.Series(posterior.set_probabilities)
-    return _set_table(estimate.truths).with_columns(confidence=confidence)
+    written = _set_table(estimate.truths).with_columns(confidence=confidence)
+    if estimate.calibration is None or estimate.uncalibrated is None:
+        return written
+    return written.with_columns(model_confidence=pl.Series(estimate.uncalibrated.set_probabilities))
 
 
 def ballot_table(ballots: Ballots, names: tuple[str, str, str], cell: Callable[[list[str]], object]) -> pl.DataFrame:

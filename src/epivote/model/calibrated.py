@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from epivote.data.calibration import Calibration
-from epivote.data.names import FloatArray
+from epivote.data.names import FloatArray, IntArray
 from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
 from epivote.model.groups import group_log_weights, group_margins
@@ -33,9 +33,14 @@ def mixed_odds(shard: Shard, parameters: Parameters, calibration: Calibration | 
 
 
 def calibrated(shard: Shard, margins: FloatArray, calibration: Calibration) -> FloatArray:
-    """The calibrated log-odds of every cell; see `Calibration`."""
-    mixed = calibration.model_weight * margins
-    if calibration.share_weight:
-        mixed += calibration.share_weight * approval_log_odds(shard)
-    offsets = calibration.offsets if shard.offered is None else calibration.offsets[shard.offered]
+    """The calibrated log-odds of every cell of a shard."""
+    return translated(margins, approval_log_odds(shard), shard.offered, calibration)
+
+
+def translated(
+    margins: FloatArray, shares: FloatArray, offered: IntArray | None, calibration: Calibration
+) -> FloatArray:
+    """The formula of `Calibration`: scale * (model_weight * margins + share_weight * shares) + offsets."""
+    mixed = calibration.model_weight * margins + calibration.share_weight * shares
+    offsets = calibration.offsets if offered is None else calibration.offsets[offered]
     return calibration.scale * mixed + calibration.offset + offsets

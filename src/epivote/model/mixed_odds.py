@@ -11,7 +11,7 @@ import numpy as np
 from epivote.data.names import BoolArray, FloatArray, IntArray
 from epivote.model.choose import TIE_DECIMALS, choose
 from epivote.model.posterior import log_partition_and_inclusion
-from epivote.model.probable_sets import WeightedSet, best_sets, draw_sets
+from epivote.model.probable_sets import WeightedSet, best_sets, draw_set_per_row, draw_sets
 from epivote.model.set_odds import ALL, LikelyGroup, SetOdds
 from epivote.model.top_sets import MAX_SETS, top_sets
 from epivote.model.utilities import Utility, best_of_mixture
@@ -106,6 +106,19 @@ class MixedSetOdds(SetOdds):
             places = np.flatnonzero(groups == group)
             sets[places] = draw_sets(log_odds, self.lower, self.upper, len(places), rng)
         return sets
+
+    def draw_each(self, rng: np.random.Generator) -> BoolArray:
+        """See `SetOdds`."""
+        drawn: FloatArray = rng.random((self.log_odds.shape[1], 1))
+        passed = drawn > np.cumsum(self.group_probabilities, axis=1)[:, :-1]
+        return draw_set_per_row(self._in_groups(passed.sum(axis=1)), self.lower, self.upper, rng)
+
+    def in_likely_groups(self) -> FloatArray:
+        """The log-odds of every row in its most probable group."""
+        return self._in_groups(np.argmax(self.group_probabilities, axis=1))
+
+    def _in_groups(self, groups: IntArray) -> FloatArray:
+        return self.log_odds[groups, np.arange(len(groups))]
 
     def with_evidence(self, row: int, log_odds: FloatArray) -> MixedSetOdds:
         """See `SetOdds`."""

@@ -8,7 +8,7 @@ import numpy as np
 from epivote.data.names import BoolArray, FloatArray
 from epivote.model.choose import TIE_DECIMALS, choose
 from epivote.model.posterior import log_partition_and_inclusion
-from epivote.model.size_counter import backward_table, next_state
+from epivote.model.size_counter import backward, backward_table, end_states, next_state
 
 WeightedSet = tuple[float, tuple[int, ...]]
 """A probability, or a sum of margins, and the members."""
@@ -58,5 +58,23 @@ def draw_sets(log_odds: FloatArray, lower: int, upper: int, count: int, rng: np.
         chance = np.zeros(len(inside))
         chance[possible] = np.exp(inside[possible] - np.logaddexp(inside, outside)[possible])
         members[:, j] = rng.random(count) < chance[np.minimum(size, len(chance) - 1)]
+        size += members[:, j]
+    return members
+
+
+def draw_set_per_row(log_odds: FloatArray, lower: int, upper: int, rng: np.random.Generator) -> BoolArray:
+    """One set for every row, with probability proportional to exp(sum of the log-odds of its members)."""
+    rows, width = log_odds.shape
+    later = [np.repeat(end_states(lower, upper, width)[:, None], rows, axis=1)]
+    for weights in log_odds.T[::-1]:
+        later.append(backward(later[-1], weights))
+    later.reverse()
+    members = np.zeros((rows, width), bool)
+    size, row, last = np.zeros(rows, np.int64), np.arange(rows), len(later[0]) - 1
+    for j, weights in enumerate(log_odds.T):
+        state = np.minimum(size, last)
+        inside = weights + next_state(later[j + 1])[state, row]
+        outside = later[j + 1][state, row]
+        members[:, j] = rng.random(rows) < np.exp(inside - np.logaddexp(inside, outside))
         size += members[:, j]
     return members

@@ -15,7 +15,7 @@ import numpy as np
 from epivote.data.names import BoolArray, FloatArray, IntArray
 from epivote.model.choose import choose, tied
 from epivote.model.posterior import log_partition_and_inclusion, set_probabilities
-from epivote.model.probable_sets import WeightedSet, best_sets, draw_sets
+from epivote.model.probable_sets import WeightedSet, best_sets, draw_set_per_row, draw_sets
 from epivote.model.top_sets import top_sets
 from epivote.model.utilities import Utility, decide
 
@@ -74,6 +74,10 @@ class SetOdds:
     def draw(self, row: int, count: int, rng: np.random.Generator) -> BoolArray:
         """`count` sets of one row, drawn at random."""
         return draw_sets(self.log_odds[row], self.lower, self.upper, count, rng)
+
+    def draw_each(self, rng: np.random.Generator) -> BoolArray:
+        """One set of every row, drawn at random."""
+        return draw_set_per_row(self.log_odds, self.lower, self.upper, rng)
 
     def with_evidence(self, row: int, log_odds: FloatArray) -> SetOdds:
         """One row once for every row of further evidence, given as log-odds to add."""

@@ -64,8 +64,8 @@ def opening(summary: Summary) -> str:
     sure, expected = summary.n_sure, summary.expected_right
     return (
         f"{read} {sure:,} of them {'is' if sure == 1 else 'are'} sure: exactly right with a probability of at least "
-        f"{summary.threshold:.0%}. Of all {ballots.n_instances:,} sets about {expected:,.1f} should be exactly right, "
-        "if the voters make their mistakes independently of each other."
+        f"{summary.threshold:.0%}. Of all {ballots.n_instances:,} sets about {expected:,.0f} should be exactly right, "
+        "if the stated confidence holds."
     )
 
 
@@ -92,7 +92,7 @@ def tiles(summary: Summary) -> list[Tile]:
     if summary.is_rated:
         found += [
             Tile(f"{summary.n_sure:,}", f"sets sure at {summary.threshold:.0%}"),
-            Tile(f"{summary.expected_right:,.1f}", "sets expected exactly right"),
+            Tile(f"{summary.expected_right:,.0f}", "sets expected exactly right"),
             Tile(f"{np.median(summary.confidence):.1%}", "median confidence"),
         ]
     return found

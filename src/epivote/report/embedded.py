@@ -41,6 +41,7 @@ def page_data(summary: Summary, shown: IntArray, voters: Voters, alternatives: A
     return {
         "rated": summary.is_rated,
         "sure": summary.threshold,
+        "calibration": calibration_data(estimate),
         "voters": voter_data(estimate, voters),
         "alternatives": alternative_data(estimate, alternatives),
         "groups": group_data(estimate),
@@ -76,6 +77,14 @@ def item_data(estimate: Estimate, shown: IntArray, sets: SetTable) -> dict[str, 
         "ticks": column(ballots.ballot_sizes[rows]),
         "ticked": column(ballots.approved[row_ranges(ballots.approval_start, rows)]),
     }
+
+
+def calibration_data(estimate: Estimate) -> dict[str, Any] | None:
+    """How log-odds are translated; `only_shares` where the rule itself has none."""
+    known = estimate.calibration
+    if known is None:
+        return None
+    return {**known.state(), "offsets": column(known.offsets), "only_shares": estimate.uncalibrated is None}
 
 
 def voter_data(estimate: Estimate, voters: Voters) -> dict[str, Any]:

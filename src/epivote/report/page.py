@@ -98,6 +98,7 @@ def _summary(summary: Summary, notes: Sequence[str]) -> dict[str, Any]:
     context: dict[str, Any] = {
         "opening": content.opening(summary),
         "tiles": content.tiles(summary),
+        "about_confidence": summary.about_confidence,
         "warnings": content.warnings_of(summary, notes),
         "rated": summary.is_rated,
         "sure": f"{summary.threshold:.0%}",

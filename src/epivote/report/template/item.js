@@ -56,19 +56,18 @@ function accountsOf(k) {
   const cast = ballotsOf(k);
   const ticks = cast.map((ballot) => new Set(ballot.ticked));
   const answer = new Set(setMembers(items().answer[k]));
-  const accounts = offeredOn(k).map((j) => {
+  const cells = offeredOn(k).map((j) => {
     const pushes = cast.map(({ voter }, b) => ({
       voter, ticked: ticks[b].has(j), push: (ticks[b].has(j) ? weights[voter] : 0) - thresholds[voter],
     }));
     return { alternative: j, pushes, chosen: answer.has(j) };
   });
-  const members = data.groups ? groups() : [{ share: 0, prior: alternatives().prior }];
-  const weighed = members.map(({ share, prior }) => weighedIn(k, accounts, prior, share));
+  const among = data.groups ? groups() : [{ share: 0, prior: alternatives().prior }];
+  const weighed = among.map(({ share, prior }) => weighedIn(k, cells, prior, share));
   const total = weighed.reduce((sum, each) => logAdd(sum, each.weight), -Infinity);
   const likely = weighed.reduce((best, each) => (each.weight > best.weight ? each : best));
+  const { accounts } = likely;
   accounts.forEach((each, c) => {
-    each.prior = likely.prior[each.alternative];
-    each.margin = likely.margins[c];
     each.chance = weighed.reduce((sum, one) => sum + Math.exp(one.weight - total) * one.chances[c], 0);
   });
   accounts.sort((one, other) => other.margin - one.margin);
@@ -76,14 +75,34 @@ function accountsOf(k) {
   return accounts;
 }
 
-// One group: its margins, the chances of all alternatives within it, and its weight among all groups.
-function weighedIn(k, accounts, prior, share) {
-  const { lower, upper } = items();
-  const priors = accounts.map((each) => prior[each.alternative]);
-  const margins = accounts.map((each, c) => each.pushes.reduce((sum, { push }) => sum + push, priors[c]));
-  const { chances, partition } = inclusion(margins, lower[k], upper[k]);
-  const weight = data.groups ? share + partition - inclusion(priors, lower[k], upper[k]).partition : 0;
-  return { prior, margins, chances, weight };
+// One group: accounts with its priors, the chances of all alternatives within it, and its weight among all groups.
+function weighedIn(k, cells, prior, share) {
+  const lower = items().lower[k];
+  const upper = items().upper[k];
+  const accounts = cells.map((cell) => {
+    const own = prior[cell.alternative];
+    const margin = cell.pushes.reduce((sum, each) => sum + each.push, own);
+    return calibrated({ ...cell, prior: own, calibration: 0, margin });
+  });
+  const { chances, partition } = inclusion(accounts.map((each) => each.margin), lower, upper);
+  if (!data.groups) return { accounts, chances, weight: 0 };
+  const scale = data.calibration ? data.calibration.scale * data.calibration.model_weight : 1;
+  const before = inclusion(cells.map((cell) => scale * prior[cell.alternative]), lower, upper);
+  return { accounts, chances, weight: share + partition - before.partition };
+}
+
+const calibration = once(() => data.calibration && { ...data.calibration, offsets: column(data.calibration.offsets) });
+
+// The account with its margin translated, and what that added; a rule without rates has nothing but its approvals.
+function calibrated(account) {
+  const known = calibration();
+  if (!known) return account;
+  const approvals = account.pushes.filter((each) => each.ticked).length;
+  const share = Math.log(approvals + 0.5) - Math.log(account.pushes.length - approvals + 0.5);
+  const mixed = known.model_weight * account.margin + known.share_weight * share;
+  const margin = known.scale * mixed + known.offset + known.offsets[account.alternative];
+  const before = known.only_shares ? { prior: 0, pushes: [], margin: 0 } : account;
+  return { ...account, ...before, calibration: margin - before.margin, margin };
 }
 
 function logAdd(a, b) {
@@ -172,6 +191,7 @@ function fall(account, low, high) {
   }
   const rest = ranked.slice(PUSHES);
   if (rest.length) steps.push({ label: `${MANY.format(rest.length)} others`, push: rest.reduce((sum, each) => sum + each.push, 0) });
+  if (account.calibration) steps.push({ label: "calibration", push: account.calibration });
   const place = (value) => `${(100 * (value - low)) / (high - low)}%`;
   const line = (label, value, from, kind, silent) => {
     const bar = element("i", { class: kind });
@@ -256,7 +276,7 @@ function itemDetail(k) {
     if (accounts.group) made.append(element("p", { class: "group" }, groupWords(accounts.group)));
     if (items().ties.has(k)) made.append(element("p", null, "Other sets were exactly as likely; the order of the alternatives decided."));
     made.append(element("h3", null, "Most probable sets"), topTable(k));
-    made.append(element("h3", null, "Why"), element("p", { class: "muted" }, "In log-odds: the prior and every voter's push, strongest first, add up to the margin."), falls(accounts));
+    made.append(element("h3", null, "Why"), element("p", { class: "muted" }, `In log-odds: the prior${data.calibration ? ", every voter's push, strongest first, and the calibration" : " and every voter's push, strongest first,"} add up to the margin.`), falls(accounts));
   } else {
     made.append(element("h3", null, "Ticks"), tickTable(k));
   }

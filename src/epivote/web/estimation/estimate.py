@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from epivote import AMLE, EM, Ballots, CrowdWarning, SizeBounds, Summary, suggest_method, summarize
+from epivote import AMLE, EM, Auto, Ballots, Calibrated, CrowdWarning, SizeBounds, Summary, summarize
 from epivote.web.estimation.collected import ballots_of, gold_to_learn, usable
 from epivote.web.estimation.live import MANY, Live, SetFound, VoterFound
 from epivote.web.ranking import places, reference
@@ -18,13 +18,14 @@ from epivote.web.task import Task
 
 MOST_REVIEWED = 100  # rows; a round number
 TIME_STEPS = 60  # bars of the chart of ballots over time
+RULES: dict[str, type[EM] | type[AMLE]] = {"em": EM, "amle": AMLE}
 MINUTE = 60_000_000  # in microseconds, the store's unit of time
 
 
 class LiveFit(NamedTuple):
     """An estimator that has done its work on ballots, how, and what it noticed."""
 
-    estimator: AMLE | EM
+    estimator: Auto | Calibrated | EM | AMLE
     ballots: Ballots
     method: str
     warnings: tuple[str, ...]
@@ -35,13 +36,17 @@ def fit(rows: Sequence[BallotRow], task: Task) -> LiveFit | None:
     ballots = ballots_of(rows, task)
     if ballots is None:
         return None
-    method = suggest_method(ballots)[0] if task.method == "auto" else task.method
     bounds: SizeBounds = task.bounds
-    estimator = EM(bounds) if method == "em" else AMLE(bounds)
+    gold = gold_to_learn(ballots.instances, task)
+    estimator: Auto | Calibrated | EM | AMLE
+    estimator = Auto(bounds, quick=True) if task.method == "auto" else RULES[task.method](bounds)
+    if gold and not isinstance(estimator, Auto):
+        estimator = Calibrated(estimator)
     with warnings.catch_warnings(record=True) as noticed:
         warnings.simplefilter("always", CrowdWarning)
-        estimator.fit(ballots, gold=gold_to_learn(ballots.instances, task))
+        estimator.fit(ballots, gold=gold)
     told = tuple(str(each.message) for each in noticed if issubclass(each.category, CrowdWarning))
+    method = estimator.method_ if isinstance(estimator, Auto) else task.method
     return LiveFit(estimator, ballots, method, told)
 
 

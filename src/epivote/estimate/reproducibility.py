@@ -1,0 +1,184 @@
+"""A check without gold: do two halves of the crowd agree as often as they should, and do mistakes coincide?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from epivote.data.any_ballots import AnyBallots
+from epivote.data.ballots import Ballots
+from epivote.data.names import BoolArray
+from epivote.errors import InputError
+from epivote.estimate.base import RatedEstimator
+from epivote.estimate.imitation import coincidence, imitate
+from epivote.model.calibrated import approval_log_odds
+from epivote.model.gold_fit import Beliefs, GoldTable, learn_calibration
+
+SPLITS = 3  # random halves of the voters; agreement is averaged over them
+IMITATIONS = 2  # simulated crowds for each strength of shared mistakes
+STRENGTHS = (0.0, 0.1, 0.3, 0.6)  # shared mistakes tried, from none on; what lies between is interpolated
+CLEARLY = 3.0  # standard errors by which mistakes must coincide more than in simulated crowds; flags 1 crowd in 700
+LARGEST_SCALE = 0.97  # of log-odds: above it confidence would change by a percent or so, which is not worth saying
+FEWEST_INSTANCES = 10  # on which both halves voted; with fewer the check says nothing
+BALLOTS_CHECKED = 3000  # about as many as can be fitted twenty times in two seconds
+SHARE_CHECKED = 50  # of many ballots one in fifty, so that all of it takes about as long as the fit itself
+ANY_SCALE = (Beliefs("scale", 3.0, 1e-4, 1e-4, 1e-4),)  # next to no belief about the scale, nothing else may move
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Reproducibility:
+    """What two halves of a crowd, and simulated crowds like it, say about its confidence.
+
+    `agreement` is the share of sets on which two random halves of the voters agree; `expected_agreement` what it would
+    be if voters erred independently, as confidence assumes. `coincidence` is by how much the mistakes of two voters
+    correlate beyond that, with its standard error. If they clearly do (`is_too_sure`), `scale` is the number by which
+    log-odds must be multiplied to be right in a simulated crowd whose mistakes coincide as much; else it is 1.
+    """
+
+    agreement: float
+    expected_agreement: float
+    coincidence: float
+    coincidence_error: float
+    shared_mistakes: float
+    scale: float
+    n_instances: int
+    is_sample: bool
+
+    @property
+    def is_too_sure(self) -> bool:
+        """Whether confidence is clearly too high."""
+        return self.scale < 1
+
+    def __str__(self) -> str:
+        """One or two sentences."""
+        found, expected = f"{self.agreement:.0%}", f"{self.expected_agreement:.0%}"
+        line = (
+            f"Two halves of this crowd agree on {found} of the sets; if voters erred independently, as stated "
+            f"probabilities assume, it would be {expected}"
+        )
+        if not self.is_too_sure:
+            return f"{line}. There is no sign that voters make the same mistakes."
+        return f"{line}. Voters make the same mistakes more often than chance explains."
+
+
+def reproducibility(
+    estimator: RatedEstimator,
+    ballots: AnyBallots,
+    *,
+    splits: int = SPLITS,
+    seed: int | np.random.Generator = 0,
+    progress: Progress = lambda _: None,
+) -> Reproducibility | None:
+    """Check an estimator's confidence without gold.
+
+    Voters are split into random halves, which are fitted separately, and crowds like this one are simulated from the
+    fit: first with voters who err independently, then, if the mistakes of the given voters coincide more than theirs,
+    with voters who share mistakes, until they coincide as much. In that crowd all true sets are known, which tells by
+    how much log-odds have to be scaled.
+
+    Parameters
+    ----------
+    estimator
+        An estimator such as `EM(bounds=(1, 2))`; it need not be fitted, and copies of it are used.
+    ballots
+        The ballots. Of very many a sample is taken (`is_sample`).
+    splits
+        How many random halves.
+    seed
+        Of halves and simulations.
+    progress
+        Is told what is being done.
+
+    Returns
+    -------
+    Reproducibility or None
+        None where two halves of the voters have fewer than 10 instances in common.
+    """
+    if not isinstance(estimator, RatedEstimator):
+        raise InputError(f"{type(estimator).__name__} states no confidence that could be checked; use EM or AMLE")
+    rng = np.random.default_rng(seed)
+    sample = checked_sample(ballots)
+    progress("Checking whether two halves of the voters agree")
+    found = [agreement(estimator, sample, rng) for _ in range(splits)]
+    if sum(map(len, found)) < splits * FEWEST_INSTANCES:
+        return None
+    fitted = _fit(estimator, sample)
+    observed, error = coincidence(fitted)
+    tried: list[tuple[float, float, float]] = []
+    expected: list[BoolArray] = []
+    for strength in STRENGTHS:
+        progress(f"Simulating crowds like this one that share {strength:.0%} of their mistakes")
+        coincides, tables = 0.0, []
+        for _ in range(IMITATIONS):
+            drawn, work, truths = imitate(fitted, strength, rng)
+            again = _fit(estimator, drawn)
+            coincides += coincidence(again)[0] / IMITATIONS
+            tables += [
+                GoldTable(margins, approval_log_odds(shard), sets, None, shard.lower, shard.upper)
+                for shard, margins, sets in zip(work.shards, work.margins(again.parameters_), truths, strict=True)
+            ]
+            if strength == 0:
+                expected.append(agreement(estimator, drawn, rng))
+        if strength == 0 and observed - coincides <= CLEARLY * error * np.sqrt(1 + 1 / IMITATIONS):
+            tried = [(0.0, observed, 1.0)]
+            break
+        learnt = learn_calibration(
+            tables, sample.n_alternatives, centres=[(1.0, 0.0)], strengths=ANY_SCALE, with_offsets=False
+        )
+        tried.append((strength, coincides, min(learnt.calibration.scale, 1.0)))
+        if coincides >= observed:
+            break
+    shared, scale = _at(observed, tried)
+    return Reproducibility(
+        agreement=float(np.mean(np.concatenate(found))),
+        expected_agreement=float(np.mean(np.concatenate(expected))),
+        coincidence=observed - (tried[0][1] if len(tried) > 1 else coincides),
+        coincidence_error=error,
+        shared_mistakes=shared,
+        scale=scale if scale <= LARGEST_SCALE else 1.0,
+        n_instances=len(found[0]),
+        is_sample=sample is not ballots,
+    )
+
+
+def checked_sample(ballots: AnyBallots) -> Ballots:
+    """The ballots, or so many of their instances that a check takes seconds or about as long as a fit."""
+    most = max(BALLOTS_CHECKED, ballots.n_ballots // SHARE_CHECKED)
+    if ballots.is_in_memory and ballots.n_ballots <= 2 * most:
+        return ballots.in_memory()
+    return ballots.sample_instances(max(1, ballots.n_ballots // most))
+
+
+def agreement(estimator: RatedEstimator, ballots: Ballots, rng: np.random.Generator) -> BoolArray:
+    """For every instance on which two random halves of the voters voted, whether both find the same set."""
+    order = rng.permutation(ballots.n_voters)
+    half = len(order) // 2
+    if half == 0:
+        return np.zeros(0, bool)
+    parts = [ballots.select(voters=[ballots.voters[i] for i in np.sort(some)]) for some in (order[:half], order[half:])]
+    shared = (np.diff(parts[0].ballot_start) > 0) & (np.diff(parts[1].ballot_start) > 0)
+    names = [ballots.instances[z] for z in np.flatnonzero(shared)]
+    if not names:
+        return np.zeros(0, bool)
+    first, second = (_fit(estimator, part.select(instances=names)).truth_ for part in parts)
+    return np.array([first[name] == second[name] for name in names])
+
+
+def _fit(estimator: RatedEstimator, ballots: Ballots) -> RatedEstimator:
+    """A copy, fitted; what it would warn of is said by the fit to all ballots."""
+    copy = type(estimator)(**estimator.get_params(deep=False))
+    copy._estimate = copy._run(ballots, None, None)
+    if copy._estimate.status == "interrupted":
+        raise KeyboardInterrupt
+    return copy
+
+
+def _at(observed: float, tried: list[tuple[float, float, float]]) -> tuple[float, float]:
+    """Shared mistakes and scale at which simulated mistakes coincide as much as observed, interpolated."""
+    strengths, coincides, scales = (np.array(column) for column in zip(*tried, strict=True))
+    rising = np.maximum.accumulate(coincides)
+    return float(np.interp(observed, rising, strengths)), float(np.exp(np.interp(observed, rising, np.log(scales))))

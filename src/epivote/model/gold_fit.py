@@ -1,0 +1,177 @@
+"""How log-odds translate into truth, learnt from gold sets.
+
+The probability of the gold sets under calibrated log-odds is maximised, with Gaussian beliefs around a calibration that
+changes nothing. How strong these beliefs are is chosen by the evidence for them: the probability of the gold sets with
+the calibration integrated out (Laplace's approximation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from epivote.data.calibration import Calibration
+from epivote.data.names import BoolArray, FloatArray, IntArray
+from epivote.model.posterior import log_partition_and_inclusion
+
+DIFFERENCE = 1e-4  # of each coordinate, for second derivatives by differences of gradients; a round number
+SMALLEST_STEP = 1e-7  # in units of the beliefs, below which the minimum is reached; a round number
+MOST_STEPS = 50  # of Newton's method, which needs about 6
+# Second derivatives count as at least this: the beliefs alone give 1, and products of scale and weights can take away.
+LEAST_CURVATURE = 0.05
+
+
+class GoldTable(NamedTuple):
+    """Gold instances with equally many alternatives and the same bounds: log-odds of the fit and of the share of
+    approvals, the gold sets, and which alternative each cell is (None: cell j is alternative j).
+    """
+
+    margins: FloatArray
+    shares: FloatArray
+    sets: BoolArray
+    offered: IntArray | None
+    lower: int
+    upper: int
+
+    def rows(self, chosen: IntArray | BoolArray) -> GoldTable:
+        """Some of the instances."""
+        return self._replace(
+            margins=self.margins[chosen],
+            shares=self.shares[chosen],
+            sets=self.sets[chosen],
+            offered=None if self.offered is None else self.offered[chosen],
+        )
+
+
+class Beliefs(NamedTuple):
+    """Standard deviations of the log of the scale, the two weights, the offset, and the offset of each alternative,
+    around log-scale 0, the weights given, and offsets 0.
+    """
+
+    name: str
+    log_scale: float
+    weights: float
+    offset: float
+    offsets: float
+
+
+# From "change next to nothing" to "change much"; scale and offset also by themselves. Round numbers, tried on crowds
+# drawn from the model (where changing nothing is right) and on crowds whose voters share mistakes.
+STRENGTHS = (
+    Beliefs("next to none", 0.05, 0.02, 0.1, 0.05),
+    Beliefs("tight", 0.3, 0.1, 0.5, 0.3),
+    Beliefs("middle", 0.7, 0.3, 1.0, 0.5),
+    Beliefs("loose", 1.0, 0.3, 1.5, 1.0),
+    Beliefs("scale only", 1.0, 0.05, 0.1, 0.05),
+    Beliefs("scale and offset", 1.0, 0.1, 1.5, 0.05),
+)
+# Where the gold sets cannot say how large sets should be.
+SIZES_UNKNOWN = tuple(each._replace(offset=0.05) for each in STRENGTHS if each.name in ("next to none", "scale only"))
+CENTRES = ((1.0, 0.0), (0.5, 0.5))  # weights of the fit and of the share of approvals that beliefs lie around
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """A calibration with the beliefs that led to it and the logarithm of their evidence."""
+
+    calibration: Calibration
+    beliefs: Beliefs
+    centre: tuple[float, float]
+    log_evidence: float
+
+
+def learn_calibration(
+    tables: Sequence[GoldTable],
+    n_alternatives: int,
+    *,
+    centres: Sequence[tuple[float, float]] = CENTRES,
+    strengths: Sequence[Beliefs] = STRENGTHS,
+    with_offsets: bool = True,
+) -> Learnt:
+    """The calibration with most evidence.
+
+    `with_offsets` gives every alternative an offset of its own; all tables must then offer all of them.
+    """
+    found = []
+    for centre in centres:
+        for beliefs in strengths:
+            problem = _Problem(tables, n_alternatives if with_offsets else 0, beliefs, centre)
+            best, value, log_determinant = problem.minimum()
+            calibration = Calibration(
+                scale=float(np.exp(best[0])),
+                model_weight=float(best[1]),
+                share_weight=float(best[2]),
+                offset=float(best[3]),
+                offsets=best[4:] if with_offsets else np.zeros(n_alternatives),
+                source="gold",
+            )
+            found.append(Learnt(calibration, beliefs, centre, -value - log_determinant / 2))
+    return max(found, key=lambda each: each.log_evidence)
+
+
+class _Problem:
+    """The negative logarithm of the probability of the gold sets times the density of the beliefs.
+
+    The coordinates are log-scale, both weights, offset, and offsets of alternatives, each in units of its belief.
+    """
+
+    def __init__(
+        self, tables: Sequence[GoldTable], n_offsets: int, beliefs: Beliefs, centre: tuple[float, float]
+    ) -> None:
+        self.tables = tables
+        self.centre = np.array([0.0, *centre, 0.0, *np.zeros(n_offsets)])
+        _, log_scale, weights, offset, offsets = beliefs
+        self.spread = np.array([log_scale, weights, weights, offset, *np.full(n_offsets, offsets)])
+
+    def minimum(self) -> tuple[FloatArray, float, float]:
+        """Where it is smallest (in the calibration's own units), how small, and the logarithm of the determinant of
+        its second derivatives there; by Newton's method, whose steps are halved until they lead down.
+        """
+        at = np.zeros(len(self.centre))
+        value, gradient, curvature = self._around(at)
+        for _ in range(MOST_STEPS):
+            values, axes = np.linalg.eigh(curvature)
+            step = axes @ ((axes.T @ gradient) / np.maximum(np.abs(values), LEAST_CURVATURE))
+            while np.abs(step).max() > SMALLEST_STEP:
+                there = self._around(at - step)
+                if there[0] < value:
+                    break
+                step /= 2
+            else:
+                break
+            at, (value, gradient, curvature) = at - step, there
+        log_determinant = float(np.log(np.maximum(np.linalg.eigvalsh(curvature), LEAST_CURVATURE)).sum())
+        return self.centre + self.spread * at, value, log_determinant
+
+    def _around(self, at: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """Value, gradient and second derivatives at one point; these are differences of gradients nearby."""
+        steps = DIFFERENCE * np.eye(len(at))
+        values, gradients = self.values_and_gradients(np.concatenate([[at], at + steps, at - steps]))
+        forward, backward = gradients[1 : len(at) + 1], gradients[len(at) + 1 :]
+        curvature = (forward - backward) / (2 * DIFFERENCE)
+        return float(values[0]), gradients[0], (curvature + curvature.T) / 2
+
+    def values_and_gradients(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Values and gradients at several points at once: what is expected minus what was observed."""
+        moved = self.centre + self.spread * points
+        scale, model_weight, share_weight, offset = (column[:, None, None] for column in moved.T[:4])
+        scale, offsets = np.exp(scale), moved[:, 4:]
+        values, gradients = 0.5 * (points**2).sum(axis=1), np.zeros(points.shape)
+        for table in self.tables:
+            mixed = scale * (model_weight * table.margins + share_weight * table.shares)
+            log_odds = mixed + offset
+            if offsets.size:
+                log_odds += offsets[:, None, :]
+            flat = log_odds.reshape(-1, log_odds.shape[2])
+            log_partition, inclusion = log_partition_and_inclusion(flat, table.lower, table.upper)
+            surplus = inclusion.reshape(log_odds.shape) - table.sets
+            values += log_partition.reshape(log_odds.shape[:2]).sum(axis=1)
+            values -= np.where(table.sets, log_odds, 0.0).sum(axis=(1, 2))
+            for place, effect in enumerate((mixed, scale * table.margins, scale * table.shares, 1.0)):
+                gradients[:, place] += (surplus * effect).sum(axis=(1, 2))
+            if offsets.size:
+                gradients[:, 4:] += surplus.sum(axis=1)
+        return values, gradients * self.spread + points
