@@ -85,6 +85,27 @@ def posterior(instance, ballots, menu, p, q, t, lower, upper):
     return [(chosen, weight / math.fsum(weights)) for (chosen, _), weight in zip(scored, weights, strict=True)]
 
 
+def group_and_set_log_likelihoods(instance, ballots, menu, p, q, group_priors, shares, lower, upper):
+    """(group, set, log-likelihood) of every group and every allowed set of one instance."""
+    return [
+        (group, chosen, math.log(shares[group]) + value)
+        for group, priors in enumerate(group_priors)
+        for chosen, value in all_log_likelihoods(instance, ballots, menu, p, q, priors, lower, upper)
+    ]
+
+
+def grouped_posterior(instance, ballots, menu, p, q, group_priors, shares, lower, upper, gold=None):
+    """ln P(ballots, gold set) of one instance; (group, set, probability) of every group and every possible set."""
+    scored = [
+        each
+        for each in group_and_set_log_likelihoods(instance, ballots, menu, p, q, group_priors, shares, lower, upper)
+        if gold is None or each[1] == set(gold)
+    ]
+    best = max(value for _, _, value in scored)
+    total = best + math.log(math.fsum(math.exp(value - best) for _, _, value in scored))
+    return total, [(group, chosen, math.exp(value - total)) for group, chosen, value in scored]
+
+
 def jaccard_distance(one, other, ballots):
     """Over all ticks on commonly answered instances; None if there is none."""
     common = {z for v, z in ballots if v == one} & {z for v, z in ballots if v == other}

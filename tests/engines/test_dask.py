@@ -14,6 +14,7 @@ import pytest
 from epivote import AMLE, EM, ClusterError, FileError, Majority, open_packed, reference_crowd, write_packed
 from epivote.data import packing
 from epivote.engines import dask as dask_engine
+from grouped import crowd_in_groups
 
 distributed = pytest.importorskip("distributed")
 CROWD = reference_crowd(2000, 60, 9, 3, seed=4)
@@ -85,6 +86,17 @@ def cluster(request):
 def client(cluster):
     with distributed.Client(cluster) as client:
         yield client
+
+
+def test_a_cluster_finds_the_groups_that_memory_finds(tmp_path, monkeypatch, user):
+    crowd, _ = crowd_in_groups(2, instances=150)
+    monkeypatch.setattr(packing, "BALLOTS_PER_BLOCK", 100)
+    packed = open_packed(write_packed([crowd.ballots], tmp_path / "crowd").folder, client=user)
+    gold = {name: crowd.gold[name] for name in crowd.ballots.instances[:10]}
+    here, there = (EM((1, 4), groups=3).fit(ballots, gold=gold) for ballots in (crowd.ballots, packed))
+    assert there.parameters_.distance(here.parameters_) < 1e-6
+    assert there.truth_ == here.truth_
+    assert there.groups_["group"].to_list() == here.groups_["group"].to_list()
 
 
 def test_a_cluster_finds_what_memory_finds(folder, user):

@@ -6,9 +6,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from epivote.kernels import top_sets as module
-from epivote.kernels.top_sets import top_sets
+from epivote.model import top_sets as module
 from epivote.model.probable_sets import best_sets
+from epivote.model.top_sets import top_sets
 from epivote.model.utilities import decide, expected_jaccard, member_and_size
 
 SHAPES = [(m, lower, upper) for m in range(1, 7) for lower in range(m + 1) for upper in range(lower, m + 1)]

@@ -18,6 +18,10 @@ from epivote import (
     simulate,
     write_report,
 )
+from epivote.data.calibration import Calibration
+from epivote.estimate.outcome import calibrated_estimate
+from epivote.estimate.workload import InMemoryWorkload
+from grouped import crowd_in_groups
 from watched import FIND, ITEMS, VOTERS, first_column, open_item, opened
 
 # Tables
@@ -141,6 +145,8 @@ def check_item(page, fitted, name) -> None:
         ]
         if len(ranked) > 8:
             steps.append([f"{len(ranked) - 8} others", written(sum(push for _, push in ranked[8:]))])
+        if account.calibration:
+            steps.append(["calibration", written(account.calibration)])
         assert fall["steps"] == [*steps, ["margin", written(account.margin)]]
     assert shown["best"] == [f"{chance:.1%}" for _, chance in told.runners_up[:4]]
     ballots = fitted.estimate_.ballots
@@ -174,6 +180,30 @@ def test_bounds_menus_and_gold_are_explained_alike(browser, tmp_path):
         for name in names:
             open_item(page, name)
             check_item(page, fitted, name)
+
+
+@pytest.mark.parametrize("scale", [None, 0.6])
+def test_items_in_groups_are_explained_alike(browser, tmp_path, scale):
+    crowd, _ = crowd_in_groups(3, instances=60, groups=2)
+    names = crowd.ballots.instances
+    bounds = SizeBounds(1, 4, {names[0]: (0, 2), names[1]: (2, 2), names[2]: (1, None)})
+    gold = {name: crowd.gold[name] for name in names[3:5]}
+    fitted = EM(bounds, groups=2).fit(crowd.ballots, gold=gold)
+    if scale is not None:
+        work = InMemoryWorkload(crowd.ballots, bounds, gold)
+        calibration = Calibration(scale, 1.0, 0.2, -0.1, np.linspace(-0.2, 0.2, 8), "gold")
+        fitted._estimate = calibrated_estimate(work, fitted.estimate_, calibration)
+    told = {name: fitted.explain(name) for name in names[:25]}
+    unusual = [name for name, each in told.items() if set(each.answer) != set(each.group.answer)]
+    assert unusual
+    with opened(browser, write_report(fitted, tmp_path / "r.html")) as page:
+        for name in dict.fromkeys([*names[:8], unusual[0]]):
+            open_item(page, name)
+            check_item(page, fitted, name)
+            group = told[name].group
+            words = f"those of group {group.number}, to which it belongs with {group.probability:.1%}."
+            assert words in page.locator(".group").inner_text()
+            open_item(page, name)  # closes it again
 
 
 def test_an_estimate_that_had_not_settled_says_so(browser, birds, tmp_path):

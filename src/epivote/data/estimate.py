@@ -62,6 +62,7 @@ class Estimate:
     settling_iterations: int = 0
     calibration: Calibration | None = None
     compute_uncalibrated: Callable[[], Posterior] | None = None
+    compute_groups: Callable[[], FloatArray] | None = None
 
     @property
     def n_iterations(self) -> int:
@@ -106,6 +107,11 @@ class Estimate:
         return None if self.compute_uncalibrated is None else self.compute_uncalibrated()
 
     @cached_property
+    def groups(self) -> FloatArray | None:
+        """The probability of every group on every instance, a row for each; None where there are no groups."""
+        return None if self.compute_groups is None else self.compute_groups()
+
+    @cached_property
     def ties(self) -> tuple[str, ...]:
         """Instances where other sets were exactly as likely, at the start or at the end, and the order of the
         alternatives decided.
@@ -142,8 +148,23 @@ class Estimate:
         }
 
     def alternative_table(self) -> dict[str, list[object]]:
-        """`alternative`, `prior`."""
-        return {"alternative": list(self.ballots.alternatives), "prior": self.parameters.priors.tolist()}
+        """`alternative`, `prior`; with groups also `prior_1` and so on, the prior in each group."""
+        of_groups = self.parameters.group_priors if self.parameters.group_priors is not None else ()
+        return {
+            "alternative": list(self.ballots.alternatives),
+            "prior": self.parameters.priors.tolist(),
+            **{f"prior_{number}": priors.tolist() for number, priors in enumerate(of_groups, 1)},
+        }
+
+    def group_table(self) -> dict[str, list[object]]:
+        """`instance`, `group` (from 1), `probability` of the most probable group; no rows without groups."""
+        if self.groups is None:
+            return {"instance": [], "group": [], "probability": []}
+        return {
+            "instance": list(self.ballots.instances),
+            "group": (np.argmax(self.groups, axis=1) + 1).tolist(),
+            "probability": self.groups.max(axis=1).tolist(),
+        }
 
     def inclusion_table(self) -> dict[str, list[object]]:
         """`instance`, `alternative`, `probability`, a row per offered alternative; no rows without a posterior."""

@@ -1,4 +1,4 @@
-"""What the model knows about voters and alternatives: three arrays of probabilities."""
+"""What the model knows about voters and alternatives: arrays of probabilities."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ RateLike: TypeAlias = float | Mapping[str, float] | Sequence[float] | FloatArray
 Change: TypeAlias = Callable[[FloatArray], FloatArray]
 PER_VOTER = ("hit_rates", "false_alarm_rates")
 RATES = (*PER_VOTER, "priors")
+SHARE_ROUNDING = 1e-9  # by which shares may miss 1; far above the rounding of a sum
+OF_GROUPS = ("group_priors", "group_shares")
 
 
 def _as_they_are(rates: FloatArray) -> FloatArray:
@@ -39,11 +41,16 @@ class Parameters:
     """Hit rates p_i and false-alarm rates q_i of all voters, priors t_j of all alternatives, each strictly in (0, 1).
 
     A prior is the probability that the alternative is right before the size bounds are taken into account.
+
+    Where instances fall into groups, `group_priors` has a row of priors for every group, `group_shares` says how large
+    a share of the instances each group is, and `priors` are the means of all groups by share.
     """
 
     hit_rates: FloatArray
     false_alarm_rates: FloatArray
     priors: FloatArray
+    group_priors: FloatArray | None = None
+    group_shares: FloatArray | None = None
 
     def __post_init__(self) -> None:
         """Refuse anything that is not a probability strictly between 0 and 1."""
@@ -56,6 +63,19 @@ class Parameters:
                 f"{len(self.hit_rates)} hit rates and {len(self.false_alarm_rates)} false-alarm rates were given; "
                 "every voter needs one of each"
             )
+        if self.group_priors is not None or self.group_shares is not None:
+            self._check_groups()
+
+    def _check_groups(self) -> None:
+        tables = [np.asarray(getattr(self, name), float) for name in OF_GROUPS if getattr(self, name) is not None]
+        shapes = [table.shape for table in tables]
+        if len(shapes) != 2 or shapes[0] != (*shapes[1], len(self.priors)) or not shapes[1][0]:
+            raise RateError(f"group priors and shares have shapes {shapes}; give a row of priors and a share per group")
+        check_rates(tables[0].ravel(), "group priors")
+        if np.any(tables[1] <= 0) or abs(tables[1].sum() - 1) > SHARE_ROUNDING:
+            raise RateError(f"group shares {tables[1].tolist()} must be above 0 and add up to 1")
+        for name, table in zip(OF_GROUPS, tables, strict=True):
+            object.__setattr__(self, name, frozen(table))
 
     def __getstate__(self) -> dict[str, Any]:
         """The rates alone: what follows from them is soon worked out again, and is several times as large to send."""
@@ -67,18 +87,38 @@ class Parameters:
         return cls(np.full(n_voters, hit_rate), np.full(n_voters, false_alarm_rate), priors)
 
     @classmethod
+    def in_groups(
+        cls, hit_rates: FloatArray, false_alarm_rates: FloatArray, group_priors: FloatArray, group_shares: FloatArray
+    ) -> Parameters:
+        """Parameters of instances in groups, with the priors that follow."""
+        priors = np.clip(group_shares @ group_priors, group_priors.min(axis=0), group_priors.max(axis=0))
+        return cls(hit_rates, false_alarm_rates, priors, group_priors, group_shares)
+
+    @classmethod
     def from_arrays(cls, arrays: Mapping[str, ArrayLike]) -> Parameters:
         """What `arrays` gave."""
         return cls(**{name: np.array(array) for name, array in arrays.items()})
 
     def arrays(self) -> dict[str, FloatArray]:
-        """All rates by name."""
-        return {name: getattr(self, name) for name in RATES}
+        """All rates by name; those of groups only where there are groups."""
+        return {name: getattr(self, name) for name in (*RATES, *(OF_GROUPS if self.n_groups else ()))}
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups there are; 0 where all instances have the same priors."""
+        return 0 if self.group_shares is None else len(self.group_shares)
+
+    def overall(self) -> Parameters:
+        """The same without groups: every instance has the mean priors."""
+        return Parameters(self.hit_rates, self.false_alarm_rates, self.priors) if self.n_groups else self
 
     def changed(self, per_voter: Change = _as_they_are, priors: Change = _as_they_are) -> Parameters:
         """Parameters whose arrays per voter, and whose priors, follow from these."""
         rates = {name: per_voter(getattr(self, name)) for name in PER_VOTER}
-        return Parameters(**rates, priors=priors(self.priors))
+        if self.group_priors is None:
+            return Parameters(**rates, priors=priors(self.priors))
+        of_groups = np.array([priors(row) for row in self.group_priors])
+        return Parameters(**rates, priors=priors(self.priors), group_priors=of_groups, group_shares=self.group_shares)
 
     @cached_property
     def logs(self) -> Logs:
@@ -124,6 +164,12 @@ class Parameters:
         """Log-odds of every prior."""
         return self.logs.present - self.logs.absent
 
+    @cached_property
+    def group_log_odds(self) -> FloatArray:
+        """Log-odds of every group's priors, a row for each."""
+        assert self.group_priors is not None
+        return log_odds(self.group_priors)
+
     def moves_to(self, following: Parameters) -> tuple[FloatArray, float]:
         """How far up and down a ballot of every voter, ticked or not, can move a margin when these parameters give way
         to the following, and how far a prior can. Worked out once, however many shards ask.
@@ -156,7 +202,8 @@ class Parameters:
         if not isinstance(other, Parameters):
             return NotImplemented
         theirs = other.arrays()
-        return all(np.array_equal(mine, theirs[name]) for name, mine in self.arrays().items())
+        mine = self.arrays()
+        return mine.keys() == theirs.keys() and all(np.array_equal(mine[name], theirs[name]) for name in mine)
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -18,6 +18,7 @@ from epivote.engines.gold import GoldSets
 from epivote.engines.local import LocalEngine
 from epivote.errors import ClusterError
 from epivote.kernels.compiling import worth_compiling
+from epivote.model.groups import GroupCounts
 from epivote.model.statistics import FixedCounts, PassCounts
 
 T = TypeVar("T")
@@ -64,6 +65,11 @@ class DaskEngine:
         """See `Engine`."""
         found = self._each("soft_sums", parameters)
         return reduce(PassCounts.include, (counted for counted, _ in found)), sum(total for _, total in found)
+
+    def group_sums(self, parameters: Parameters) -> GroupCounts:
+        """See `Engine`."""
+        found: list[GroupCounts] = self._each("group_sums", parameters)
+        return reduce(GroupCounts.together, found)
 
     def _each(self, method: str, *given: Any, **named: Any) -> list[Any]:
         async def all_parts() -> list[Any]:
@@ -138,6 +144,10 @@ class _Engine:
     async def soft_sums(self, parameters: Parameters) -> tuple[PassCounts, float]:
         """See `Engine`."""
         return await self._worked(self.local.soft_sums, parameters)
+
+    async def group_sums(self, parameters: Parameters) -> GroupCounts:
+        """See `Engine`."""
+        return await self._worked(self.local.group_sums, parameters)
 
     async def _worked(self, work: Callable[[Parameters], T], parameters: Parameters) -> T:
         """What work finds. If it took long last time, a thread does it and the worker stays responsive; else the time

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from epivote.data.parameters import Parameters
+from epivote.model.groups import GroupCounts
 from epivote.model.statistics import FixedCounts, PassCounts
 
 
@@ -19,3 +20,6 @@ class Engine(Protocol):
 
     def soft_sums(self, parameters: Parameters) -> tuple[PassCounts, float]:
         """What the probabilities of all sets say, and the sum of all log-partitions."""
+
+    def group_sums(self, parameters: Parameters) -> GroupCounts:
+        """What the probabilities of all sets and groups say."""

@@ -9,6 +9,7 @@ from functools import cache, reduce
 from typing import TypeVar
 
 from epivote.data.parameters import Parameters
+from epivote.model.groups import GroupCounts, group_pass
 from epivote.model.passes import Pass
 from epivote.model.statistics import FixedCounts, PassCounts, fixed_counts
 
@@ -69,6 +70,16 @@ class LocalEngine:
 
         found = self._each(work)
         return reduce(PassCounts.include, (counts for counts, _ in found)), sum(total for _, total in found)
+
+    def group_sums(self, parameters: Parameters) -> GroupCounts:
+        """What the probabilities of all sets and groups say."""
+
+        def work(group: Sequence[Source]) -> GroupCounts:
+            passes = (one for source in group for one in source())
+            counted = (group_pass(one.shard, one.gold, parameters, self.size[0]) for one in passes)
+            return reduce(GroupCounts.together, counted)
+
+        return reduce(GroupCounts.together, self._each(work))
 
     def _each(self, work: Callable[[Sequence[Source]], T]) -> list[T]:
         """The work on all groups. A thread begins with those that it had last time: its core may still hold them."""

@@ -10,6 +10,7 @@ workload.py             ballots under bounds: whole steps on any engine
 objectives.py           the likelihood of sets and ballots, and of ballots alone
 starts.py, history.py   first guesses; what is known of voters from before
 probe.py                a sample that tells which way up a crowd is
+groups.py               groups of instances with priors of their own: starts and steps
 maximise.py             the most likely rates and priors
 outcome.py              from the last state to an estimate
 model.py, saving.py     what was learnt, by name and as a file

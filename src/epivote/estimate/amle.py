@@ -159,8 +159,8 @@ class AMLE(RatedEstimator):
                 f"the ballots have {ballots.n_voters} and {ballots.n_alternatives}"
             )
         if isinstance(self.priors, str):
-            return start
-        return start.changed(per_voter=self._clipped, priors=lambda _: first_priors(self.priors, ballots))
+            return start.overall()
+        return start.overall().changed(per_voter=self._clipped, priors=lambda _: first_priors(self.priors, ballots))
 
     def _with_priors(self, rates: starts.Rates, ballots: AnyBallots) -> Parameters:
         return Parameters(*rates, first_priors(self.priors, ballots)).changed(per_voter=self._clipped)

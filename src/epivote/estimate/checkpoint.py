@@ -15,7 +15,7 @@ import numpy as np
 from epivote.atomic import write_files
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.names import FloatArray
-from epivote.data.parameters import RATES, Parameters
+from epivote.data.parameters import OF_GROUPS, RATES, Parameters
 from epivote.data.stored import read_all, write_arrays
 from epivote.engines.gold import Gold
 from epivote.errors import FileError
@@ -62,7 +62,10 @@ def as_arrays(name: str, parameters: Parameters) -> dict[str, FloatArray]:
 
 def parameters_in(state: SavedRun, name: str) -> Parameters:
     """The parameters kept under this name."""
-    return Parameters.from_arrays({rate: state[f"{name}_{rate}"] for rate in RATES})
+    kept = {
+        rate: state[f"{name}_{rate}"] for rate in (*RATES, *OF_GROUPS) if rate in RATES or f"{name}_{rate}" in state
+    }
+    return Parameters.from_arrays(kept)
 
 
 def fingerprint(estimator: Any, ballots: AnyBallots, gold: Gold | None, history: History | None) -> str:

@@ -14,8 +14,8 @@ import numpy as np
 from epivote.data.estimate import Status
 from epivote.data.names import FloatArray
 from epivote.data.parameters import Parameters
-from epivote.estimate.checkpoint import Checkpoint, as_arrays, parameters_in
-from epivote.model.pseudo import PseudoCounts
+from epivote.estimate.checkpoint import Checkpoint, SavedRun, as_arrays, parameters_in
+from epivote.model.pseudo import GroupBelief, PseudoCounts
 from epivote.model.statistics import Statistics
 
 Progress = Callable[[int, float], None]
@@ -97,7 +97,7 @@ class Run:
         return State(
             first=first,
             parameters=parameters,
-            believed=PseudoCounts(*kept["believed"].reshape(4, -1), *kept["believed_priors"].tolist()),
+            believed=_believed(kept),
             settled=bool(settled),
             previous=previous,
             statistics=count(previous),
@@ -115,10 +115,20 @@ class Run:
         believed = state.believed
         kept["believed"] = np.concatenate([believed.hits, believed.misses, believed.false_alarms, believed.rejections])
         kept["believed_priors"] = np.array([believed.prior_in, believed.prior_out])
+        if believed.groups is not None:
+            kept["believed_groups"] = np.concatenate([[believed.groups.weight], believed.groups.priors])
         kept["objectives"] = np.array(state.objectives)
         kept["progress"] = np.array([state.settling, state.settled, state.status == "converged"], float)
         self.checkpoint.put(self.name, **kept)
         self.progress(state.n_iterations, state.objectives[-1])
+
+
+def _believed(kept: SavedRun) -> PseudoCounts:
+    believed = PseudoCounts(*kept["believed"].reshape(4, -1), *kept["believed_priors"].tolist())
+    if "believed_groups" not in kept:
+        return believed
+    weight, *priors = kept["believed_groups"].tolist()
+    return replace(believed, groups=GroupBelief(np.array(priors), weight))
 
 
 def climb(state: State, step: Step, limit: int) -> Iterator[State]:

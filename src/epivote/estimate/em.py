@@ -16,6 +16,7 @@ from epivote.engines.gold import Gold
 from epivote.errors import CrowdWarning, InputError
 from epivote.estimate.base import UPSIDE_DOWN, RatedEstimator
 from epivote.estimate.climb import Count, Run, State, Step, top
+from epivote.estimate.groups import check_groups, group_step, grouped, largest_first, weighed_groups
 from epivote.estimate.history import History, believed
 from epivote.estimate.maximise import (
     PriorKind,
@@ -64,6 +65,12 @@ class EM(RatedEstimator):
         Converged when no rate and no prior changes by more than the tolerance.
     floor
         All rates stay in [floor, 1 - floor].
+    groups
+        Number of groups of instances, each with priors of its own, so that alternatives that go together support each
+        other; voters have the same rates in all of them. None or 1: all instances have the same priors. `groups_` says
+        which instance is in which group.
+    seed
+        For the random starts that groups are found from; an integer or a `numpy.random.Generator`.
     """
 
     _stream: Stream | None = None
@@ -77,6 +84,8 @@ class EM(RatedEstimator):
         tolerance: float = 1e-5,
         max_iterations: int = 500,
         floor: float = 1e-4,
+        groups: int | None = None,
+        seed: int | np.random.Generator | None = 0,
     ) -> None:
         self.bounds = bounds
         self.shrinkage = shrinkage
@@ -84,12 +93,16 @@ class EM(RatedEstimator):
         self.tolerance = tolerance
         self.max_iterations = max_iterations
         self.floor = floor
+        self.groups = groups
+        self.seed = seed
 
     def _run(self, ballots: AnyBallots, gold: Gold | None, history: History | None) -> Estimate:
         self._check()
         work = workload(ballots, SizeBounds.of(self.bounds), gold)
         kind = prior_kind(self.priors, ballots)
         known = believed(history, ballots)
+        if self.groups is not None and self.groups > 1:
+            return self._run_groups(work, kind, known, self.groups)
         run = Run(self._checkpoint, "only", self._progress)
         mirrored = not run.is_kept and self._seems_upside_down(ballots, gold, known)
         start = State.at(self._start(ballots, mirrored=mirrored), known, settled=self.shrinkage == 0)
@@ -99,6 +112,36 @@ class EM(RatedEstimator):
         self._stream = Stream.after_fit(ballots, reached.statistics, reached.parameters)
         return rated_estimate(work, reached, sets_from=reached.parameters)
 
+    def _run_groups(self, work: Workload, kind: PriorKind, known: PseudoCounts, groups: int) -> Estimate:
+        """One group for all, until it has about settled; from there, groups."""
+        check_groups(groups, kind, work.ballots)
+        self._stream = None
+        without, run = (Run(self._checkpoint, name, self._progress) for name in ("one group", "groups"))
+        mirrored = not without.is_kept and self._seems_upside_down(work.ballots, work.gold or None, known)
+        start = State.at(self._start(work.ballots, mirrored=mirrored), known, settled=self.shrinkage == 0)
+        step = em_step(work, kind, self.floor, known, strength=self._strength(), tolerance=SETTLED)
+        plain = top(without.resumed(start, weighed_sets(work, kind)), step, self.max_iterations, without)
+        if plain.status == "interrupted":
+            return rated_estimate(work, plain, sets_from=plain.parameters)
+        try:
+            start = plain
+            if not run.is_kept:
+                start = grouped(work, plain, groups, self._strength(), self.floor, np.random.default_rng(self.seed))
+            step = group_step(work, self.floor, tolerance=self.tolerance)
+            limit = max(self.max_iterations, plain.n_iterations + 1)
+            reached = top(run.resumed(start, weighed_groups(work)), step, limit, run)
+        except KeyboardInterrupt:
+            return rated_estimate(work, replace(plain, status="interrupted"), sets_from=plain.parameters)
+        reached = replace(reached, parameters=largest_first(reached.parameters))
+        return rated_estimate(work, reached, sets_from=reached.parameters)
+
+    @property
+    def groups_(self) -> Any:
+        """The most probable group of every instance, as a dataframe: `instance`, `group` (1 is the largest),
+        `probability`; no rows without groups.
+        """
+        return self._frame(self.estimate_.group_table())
+
     def partial_fit(self, batch: AnyBallots | Any, gold: Gold | None = None, *, final: bool = False) -> Self:
         """Take in one batch of a stream (online EM); `estimate_` is about this batch, `model_` about all so far.
 
@@ -106,9 +149,11 @@ class EM(RatedEstimator):
         ones and replace its share. `final=True` promises that these instances are complete: they are then forgotten,
         so memory does not grow with them. After `fit`, or after `load_model`, the stream goes on from there, with the
         fitted instances final. Without menus every batch offers all alternatives known so far; priors are per
-        alternative until menus or further alternatives appear, and shared from then on.
+        alternative until menus or further alternatives appear, and shared from then on. Groups are for `fit` alone.
         """
         self._check()
+        if self.groups is not None and self.groups > 1:
+            raise InputError("partial_fit knows no groups; leave groups=None, or fit all ballots at once")
         batch = self._as_ballots(batch)
         stream = self._stream or Stream()
         if stream.n_instances == 0 and self._seems_upside_down(batch, gold, PseudoCounts.none(batch.n_voters)):
@@ -164,6 +209,8 @@ class EM(RatedEstimator):
         check_floor(self.floor)
         check_counts(max_iterations=self.max_iterations)
         check_tolerance(self.tolerance)
+        if self.groups is not None:
+            check_counts(groups=self.groups)
         number = isinstance(self.shrinkage, (int, float)) and 0 <= self.shrinkage < np.inf
         if self.shrinkage != "auto" and not number:
             raise InputError(f"shrinkage={self.shrinkage!r} must be 'auto' or a number of at least 0")

@@ -32,8 +32,20 @@ class Account:
 
 
 @dataclass(frozen=True)
+class ExplainedGroup:
+    """The most probable group of an instance: its number from 1, its probability, and the best set within it."""
+
+    number: int
+    probability: float
+    answer: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Explanation:
     """Everything that decided one instance, strongest alternative first.
+
+    Where instances fall into groups, priors and margins are those of the most probable `group`; all probabilities are
+    taken over all groups.
 
     `confidence` is what the ballots say of the answer, for a gold set too. `settled` is false where the estimate was
     stopped early and its rates would by now choose another set.
@@ -49,6 +61,7 @@ class Explanation:
     accounts: tuple[Account, ...]
     runners_up: tuple[tuple[tuple[str, ...], float], ...]
     gold: bool
+    group: ExplainedGroup | None = None
 
     @property
     def bound_effect(self) -> str:
@@ -59,6 +72,8 @@ class Explanation:
             return "The set was given as gold; probability and margins are what the ballots alone say."
         if not self.settled:
             return "The estimate was stopped before it had settled; its rates would by now choose another set."
+        if self.group is not None and set(self.answer) != set(self.group.answer):
+            return f"Within group {self.group.number} alone {_names(self.group.answer)} would be the most probable set."
         if added:
             return f"At least {self.size[0]} must be right, so {_names(added)} came in although more speaks against."
         if removed:
@@ -79,6 +94,7 @@ class Explanation:
         lines = [
             f"{self.instance}: {_names(self.answer)}  (probability {self.confidence:.1%})",
             self.bound_effect,
+            *([] if self.group is None else [_in_group(self.group)]),
             "",
             f"Log-odds that each alternative is right; {self._parts} add up to the margin.",
             f"(Of the pushes, {-self.threshold:+.2f} is the same for every alternative: the threshold.)",
@@ -100,12 +116,19 @@ def explain(estimate: Estimate, instance: str) -> Explanation:
     work = InMemoryWorkload(ballots, estimate.bounds)
     parameters = estimate.parameters
     odds = work.set_odds(parameters, estimate.calibration)[0]
-    margins, inclusion, best = odds.log_odds[0], odds.inclusion[0], odds.best()[0]
+    inclusion, best = odds.inclusion[0], odds.best()[0]
     offered = ballots.offered(instance)
+    likely = odds.likely_group(0)
+    within, prior_log_odds, group = odds, parameters.prior_log_odds, None
+    if likely is not None:
+        within, prior_log_odds = likely.odds, parameters.group_log_odds[likely.number]
+        alone = tuple(offered[c] for c in np.flatnonzero(within.best()[0]))
+        group = ExplainedGroup(likely.number + 1, likely.probability, alone)
+    margins = within.log_odds[0]
     sets = odds.best_sets(0, RUNNERS_UP + 1)
     answer = estimate.truths.listed(estimate.truths.instances[estimate.ballots.instance_index[str(instance)]])
     weights, thresholds = parameters.weights, parameters.thresholds
-    prior = dict(zip(ballots.alternatives, parameters.prior_log_odds.tolist(), strict=True))
+    prior = dict(zip(ballots.alternatives, prior_log_odds.tolist(), strict=True))
     cast = {ballots.voters[i]: int(i) for i in ballots.ballot_voter}
     threshold = math.fsum(float(thresholds[i]) for i in cast.values())
     accounts = []
@@ -137,11 +160,16 @@ def explain(estimate: Estimate, instance: str) -> Explanation:
         accounts=tuple(accounts),
         runners_up=tuple(listed),
         gold=str(instance) in estimate.gold,
+        group=group,
     )
 
 
 def _names(names: tuple[str, ...] | list[str]) -> str:
     return "{" + ", ".join(names) + "}"
+
+
+def _in_group(group: ExplainedGroup) -> str:
+    return f"Priors and margins are those of group {group.number}, to which it belongs with {group.probability:.1%}."
 
 
 def _calibration(account: Account) -> str:

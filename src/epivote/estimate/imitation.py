@@ -10,7 +10,6 @@ from epivote.data.ballots import Ballots
 from epivote.data.names import BoolArray
 from epivote.estimate.base import RatedEstimator
 from epivote.estimate.workload import InMemoryWorkload
-from epivote.model.probable_sets import draw_set_per_row
 from epivote.model.residuals import residual_products
 
 BALLOTS_PER_CHUNK = 20_000  # drawn at a time, so that tables of ballots times alternatives stay small
@@ -29,7 +28,7 @@ def imitate(
     estimate = fitted.estimate_
     ballots, parameters = estimate.ballots.in_memory(), estimate.parameters
     work = InMemoryWorkload(ballots, estimate.bounds)
-    truths = [draw_set_per_row(odds.log_odds, odds.lower, odds.upper, rng) for odds in work.set_odds(parameters)]
+    truths = [odds.draw_each(rng) for odds in work.set_odds(parameters)]
     member = np.zeros((ballots.n_instances, ballots.n_alternatives), bool)
     offered = np.zeros_like(member)
     for shard, sets in zip(work.shards, truths, strict=True):

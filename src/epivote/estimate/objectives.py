@@ -10,7 +10,7 @@ from epivote.data.parameters import Parameters
 from epivote.engines.gold import Gold
 from epivote.errors import InputError, RateError
 from epivote.estimate.workload import InMemoryWorkload
-from epivote.model.likelihood import log_likelihood_of, marginal_log_likelihood_of
+from epivote.model.likelihood import grouped_log_likelihood_of, log_likelihood_of, marginal_log_likelihood_of
 
 
 def log_likelihood(ballots: AnyBallots, truths: Gold, parameters: Parameters, bounds: BoundsLike) -> float:
@@ -28,6 +28,9 @@ def log_likelihood(ballots: AnyBallots, truths: Gold, parameters: Parameters, bo
         sizes = sets.sum(axis=1)
         if np.any((sizes < shard.lower) | (sizes > shard.upper)):
             return -np.inf
+    if parameters.n_groups:
+        certain = InMemoryWorkload(ballots, SizeBounds.of(bounds), {name: truths[name] for name in ballots.instances})
+        return grouped_log_likelihood_of(*certain.group_step(parameters), parameters)
     return log_likelihood_of(work.statistics(chosen, by_menu=priors_differ(parameters)), parameters)
 
 
@@ -38,6 +41,8 @@ def marginal_log_likelihood(ballots: AnyBallots, parameters: Parameters, bounds:
     """
     work = InMemoryWorkload(ballots, SizeBounds.of(bounds))
     _check_fit(parameters, ballots)
+    if parameters.n_groups:
+        return grouped_log_likelihood_of(*work.group_step(parameters), parameters)
     membership, log_partition = work.expectation(parameters)
     statistics = work.statistics(membership, by_menu=priors_differ(parameters))
     return marginal_log_likelihood_of(statistics, log_partition, parameters)

@@ -10,7 +10,7 @@ import numpy as np
 
 from epivote.data.calibration import Calibration
 from epivote.data.estimate import Estimate, Posterior, VoterCounts
-from epivote.data.names import IntArray
+from epivote.data.names import FloatArray, IntArray
 from epivote.data.parameters import Parameters
 from epivote.data.truths import Truths
 from epivote.estimate.climb import State
@@ -40,6 +40,7 @@ def rated_estimate(
         compute_ties=partial(_ties, work, *(ties_at or (sets_from,))),
         compute_parts=partial(_parts, work, reached, sets_from, ties_at) if work.has_parts else None,
         settling_iterations=reached.settling,
+        compute_groups=partial(_groups, work, reached.parameters) if reached.parameters.n_groups else None,
     )
 
 
@@ -55,6 +56,7 @@ def calibrated_estimate(work: Workload, estimate: Estimate, calibration: Calibra
         compute_uncalibrated=partial(_model_posterior, work, parameters, calibration) if estimate.is_rated else None,
         compute_ties=partial(_ties, work, parameters, calibration=calibration),
         compute_parts=partial(_calibrated_parts, work, estimate, calibration) if work.has_parts else None,
+        compute_groups=partial(_groups, work, parameters, calibration) if parameters.n_groups else None,
     )
 
 
@@ -87,6 +89,10 @@ def _model_posterior(work: Workload, parameters: Parameters, calibration: Calibr
     return _joined_posteriors(
         [part.posterior(parameters, part.best_sets(parameters, calibration)) for part in work.parts()]
     )
+
+
+def _groups(work: Workload, parameters: Parameters, calibration: Calibration | None = None) -> FloatArray:
+    return np.concatenate([part.group_probabilities(parameters, calibration) for part in work.parts()])
 
 
 def _joined_posteriors(parts: Sequence[Posterior]) -> Posterior:

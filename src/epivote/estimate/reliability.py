@@ -48,7 +48,7 @@ def voter_reports(estimate: Estimate, model: Model | None = None) -> list[VoterR
         return reliability(model, ballots, ballots, estimate.truths)
     sample = ballots.sample_instances(-(-ballots.n_ballots // BALLOTS_FOR_COPIES))
     work = InMemoryWorkload(sample, estimate.bounds)
-    return reliability(model, ballots, sample, work.truths(work.truth_step(model.parameters_for(sample))))
+    return reliability(model, ballots, sample, work.truths(work.best_sets(model.parameters_for(sample))))
 
 
 def reliability(model: Model, ballots: AnyBallots, sample: AnyBallots, truths: Truths) -> list[VoterReport]:

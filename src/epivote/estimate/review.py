@@ -12,7 +12,6 @@ from epivote.data.parameters import Parameters
 from epivote.data.truths import Truths
 from epivote.errors import InputError
 from epivote.estimate.workload import InMemoryWorkload
-from epivote.kernels.top_sets import top_sets
 from epivote.model.set_odds import SetOdds
 
 SURE = 0.95  # confidence from which a set needs no second look; the usual 95 %
@@ -90,7 +89,7 @@ def _rivals(work: InMemoryWorkload, beliefs: list[SetOdds], truths: Truths) -> d
     answers = work.tables(truths)
     found: dict[int, tuple[tuple[str, ...], float]] = {}
     for shard, odds, answer in zip(work.shards, beliefs, answers, strict=True):
-        sets, probabilities = top_sets(odds.log_odds, shard.lower, shard.upper, 2)
+        sets, probabilities = odds.top(2)
         is_answer = np.all(sets == answer[:, None, :], axis=2)
         best = np.argmin(is_answer, axis=1)
         for row, (place, none) in enumerate(zip(best, is_answer.all(axis=1), strict=True)):

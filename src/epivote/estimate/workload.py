@@ -23,7 +23,8 @@ from epivote.engines.gold import Gold, gold_by_block, gold_rows
 from epivote.engines.local import LocalEngine
 from epivote.engines.memory import memory_engine
 from epivote.engines.where import block_engine
-from epivote.model.calibrated import calibrated
+from epivote.model.calibrated import calibrated, mixed_odds
+from epivote.model.groups import GroupCounts, group_chances
 from epivote.model.margins import margins
 from epivote.model.passes import weigh
 from epivote.model.set_odds import SetOdds
@@ -73,6 +74,11 @@ class Workload:
         counted, log_partition = self.engine.soft_sums(parameters)
         return self.engine.fixed_counts(by_menu=by_menu).with_counts(counted), log_partition
 
+    def group_step(self, parameters: Parameters) -> tuple[Statistics, GroupCounts]:
+        """What the probabilities of all sets and groups say about voters and alternatives, and about each group."""
+        found = self.engine.group_sums(parameters)
+        return self.engine.fixed_counts(by_menu=False).with_counts(found.counts), found
+
 
 class InMemoryWorkload(Workload):
     """The same with all shards in memory, so that the sets themselves can be had, shard by shard."""
@@ -101,7 +107,9 @@ class InMemoryWorkload(Workload):
     # The steps one by one
 
     def margins(self, parameters: Parameters) -> list[FloatArray]:
-        """Log-odds of every cell, shard by shard."""
+        """Log-odds of every cell, shard by shard; those in the most probable group of each instance."""
+        if parameters.n_groups:
+            return [mixed_odds(shard, parameters).in_likely_groups() for shard in self.shards]
         return [margins(shard, parameters) for shard in self.shards]
 
     def truth_step(self, parameters: Parameters) -> list[BoolArray]:
@@ -133,6 +141,8 @@ class InMemoryWorkload(Workload):
 
     def set_odds(self, parameters: Parameters, calibration: Calibration | None = None) -> list[SetOdds]:
         """What the ballots say about the sets, shard by shard: under the model, or as calibrated."""
+        if parameters.n_groups:
+            return [mixed_odds(shard, parameters, calibration) for shard in self.shards]
         tables = self.margins(parameters)
         if calibration is not None:
             tables = [calibrated(shard, table, calibration) for shard, table in zip(self.shards, tables, strict=True)]
@@ -140,7 +150,7 @@ class InMemoryWorkload(Workload):
 
     def best_sets(self, parameters: Parameters, calibration: Calibration | None = None) -> list[BoolArray]:
         """The most probable set of every instance; a gold set stays as given."""
-        if calibration is None:
+        if calibration is None and not parameters.n_groups:
             return self.truth_step(parameters)
         return self.with_gold([odds.best() for odds in self.set_odds(parameters, calibration)])
 
@@ -158,6 +168,18 @@ class InMemoryWorkload(Workload):
             probabilities[shard.instances] = probability
             inclusion[cells_of(shard, cell_start)] = inside
         return Posterior(inclusion, probabilities)
+
+    def group_probabilities(self, parameters: Parameters, calibration: Calibration | None = None) -> FloatArray:
+        """The probability of every group on every instance: a row for each, where gold sets count as well."""
+        probabilities = np.empty((self.ballots.n_instances, parameters.n_groups))
+        for shard, known in zip(self.shards, self._gold_rows, strict=True):
+            odds = mixed_odds(shard, parameters, calibration)
+            chances = odds.group_probabilities.copy()
+            if known is not None:
+                inside = np.where(known.sets, odds.log_odds[:, known.rows], 0.0).sum(axis=2)
+                chances[known.rows] = group_chances(odds.log_weights[:, known.rows] + inside)[0].T
+            probabilities[shard.instances] = chances
+        return probabilities
 
     def ties(self, *steps: Parameters, calibration: Calibration | None = None) -> tuple[str, ...]:
         """Instances whose set was decided by the tie rule in any of these truth steps; never a gold one."""

@@ -115,7 +115,7 @@ def agreement(ballots: AnyBallots, *, seed: int | np.random.Generator = 0) -> Ag
     pairs = _pairs(compared, np.random.default_rng(seed)) if len(compared.kind) else None
     per_alternative, pooled = _ticked_or_not(ballots, together)
     return Agreement(
-        n_instances=len(compared.ballots_per_instance),
+        n_instances=len(compared.cast),
         n_ballots=len(compared.kind),
         nominal=_nominal(compared),
         jaccard=None if pairs is None else _alpha(pairs.within[0], pairs.across[0]),
@@ -169,7 +169,7 @@ def _nominal(compared: _Compared) -> float | None:
     if n == 0:
         return None
     instance, _, count = compared.counted()
-    cast = compared.ballots_per_instance[instance]
+    cast = compared.cast[instance]
     totals = np.bincount(compared.kind).astype(float)
     observed, expected = count * (cast - count) / (cast - 1) / n, totals * (n - totals) / (n * (n - 1))
     return _alpha(float(observed.sum()), float(expected.sum()))
@@ -177,7 +177,7 @@ def _nominal(compared: _Compared) -> float | None:
 
 def _pairs(compared: _Compared, rng: np.random.Generator) -> _Pairs:
     """All pairs of different sets, weighted by their counts; where these are too many, pairs of ballots are drawn."""
-    sets, kind, cast, n = compared.sets, compared.kind, compared.ballots_per_instance, len(compared.kind)
+    sets, kind, cast, n = compared.sets, compared.kind, compared.cast, len(compared.kind)
     instance, number, count = compared.counted()
     there = np.bincount(instance)
     if max(pairs_in(there), pairs_in(np.array([len(sets.lengths())]))) > MOST_PAIRS:
@@ -204,13 +204,10 @@ def _all_pairs(sizes: IntArray) -> tuple[IntArray, IntArray]:
 
 def _draw_within(compared: _Compared, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
     """The sets of a ballot and of another ballot on its instance, drawn at random."""
-    start = np.cumsum(compared.ballots_per_instance) - compared.ballots_per_instance
+    start = np.cumsum(compared.cast) - compared.cast
     one = rng.integers(len(compared.kind), size=MOST_PAIRS)
     z = compared.instance[one]
-    other = (
-        start[z]
-        + (one - start[z] + rng.integers(1, compared.ballots_per_instance[z])) % compared.ballots_per_instance[z]
-    )
+    other = start[z] + (one - start[z] + rng.integers(1, compared.cast[z])) % compared.cast[z]
     return compared.kind[one], compared.kind[other]
 
 

@@ -8,5 +8,4 @@ soft_loops.py    score, weigh, count: `margins`, `log_partition_and_inclusion` a
 masks.py         sets and ballots as the bits of 64-bit numbers
 pairs.py         pairs of voters counted for the first guess
 decorators.py    how loops are compiled; importing it loads numba
-top_sets.py      the few most probable sets of many instances at once, in arrays
 """

@@ -41,7 +41,7 @@ class CompiledPass:
     """
 
     def __init__(self, shard: Shard, gold: GoldRows | None) -> None:
-        self.shard = shard
+        self.shard, self.gold = shard, gold
         self.ballots, self.allowed = BallotColumns.of(shard), Allowed.of(shard, gold)
         self._has_masks = shard.width <= WIDEST_MASK
         self._state: HardPassState | None = None

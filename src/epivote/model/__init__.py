@@ -16,7 +16,11 @@ and what goes beyond the paper:
 
     posterior.py      exact probabilities of sets and alternatives
     probable_sets.py  the most probable sets of an instance, and sets drawn at random
+    top_sets.py       the few most probable sets of many instances at once
     utilities.py      the set of highest expected utility
+    set_odds.py       all of these for one shard, as one value; mixed_odds.py where instances fall into groups
+    calibrated.py     log-odds translated by a calibration
+    groups.py         the pass over a shard of instances in groups
     passes.py         one pass over a shard: margins, then `choose` or probabilities, then sums
 
 `epivote.kernels` has faster versions of some of these, and says when they pay.

@@ -6,7 +6,10 @@ import numpy as np
 
 from epivote.data.calibration import Calibration
 from epivote.data.names import FloatArray, IntArray
+from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
+from epivote.model.groups import group_log_weights, group_margins
+from epivote.model.mixed_odds import MixedSetOdds
 
 
 def approval_log_odds(shard: Shard) -> FloatArray:
@@ -15,6 +18,18 @@ def approval_log_odds(shard: Shard) -> FloatArray:
     ballots = np.diff(shard.ballot_start)[:, None]
     log_odds: FloatArray = np.log(approvals + 0.5) - np.log(ballots - approvals + 0.5)
     return log_odds
+
+
+def mixed_odds(shard: Shard, parameters: Parameters, calibration: Calibration | None = None) -> MixedSetOdds:
+    """What is known about the sets of a shard of instances in groups.
+
+    A calibration translates the log-odds of every group; the priors that it leaves are those of proper groups again.
+    """
+    tables, scale = group_margins(shard, parameters), 1.0
+    if calibration is not None:
+        tables = np.stack([calibrated(shard, table, calibration) for table in tables])
+        scale = calibration.scale * calibration.model_weight
+    return MixedSetOdds(tables, shard.lower, shard.upper, group_log_weights(shard, parameters, scale))
 
 
 def calibrated(shard: Shard, margins: FloatArray, calibration: Calibration) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from epivote.data.names import FloatArray
 from epivote.data.parameters import Parameters
+from epivote.model.groups import GroupCounts
 from epivote.model.sizes import log_size_mass
 from epivote.model.statistics import Statistics
 
@@ -36,6 +37,13 @@ def marginal_log_likelihood_of(statistics: Statistics, log_partition: float, par
         + float(statistics.offered @ logs.absent)
         - _log_size_masses(statistics, parameters)
     )
+
+
+def grouped_log_likelihood_of(statistics: Statistics, found: GroupCounts, parameters: Parameters) -> float:
+    """The same where instances fall into groups, sets and groups summed out."""
+    ticks = statistics.hits + statistics.false_alarms
+    seen = statistics.winners_seen + statistics.losers_seen
+    return found.log_likelihood + _binomial(ticks, seen, parameters.logs.false_alarm, parameters.logs.rejection)
 
 
 def _log_size_masses(statistics: Statistics, parameters: Parameters) -> float:

@@ -17,6 +17,12 @@ def thresholds(shard: Shard, parameters: Parameters) -> FloatArray:
     return sums(shard.ballot_row, parameters.thresholds[shard.ballot_voter], len(shard.instances))
 
 
+def pushes(shard: Shard, parameters: Parameters) -> FloatArray:
+    """What the ballots add to the log-odds of every cell, whatever its prior."""
+    ticks = sums(shard.approval_cell, parameters.weights[shard.approval_voter], len(shard.instances) * shard.width)
+    return ticks.reshape(shard.shape) - thresholds(shard, parameters)[:, None]
+
+
 def margins(shard: Shard, parameters: Parameters) -> FloatArray:
     """app_w - tau: the log-odds of every cell before the size bounds are taken into account.
 

@@ -30,6 +30,7 @@ class Pass(Protocol):
     """What an iteration needs from one shard."""
 
     shard: Shard
+    gold: GoldRows | None
 
     def sets(self, parameters: Parameters) -> BoolArray:
         """The most likely sets, given ones in their place."""

@@ -1,6 +1,6 @@
 """The most probable sets of one instance, and sets drawn at random, each under size bounds and exactly.
 
-`epivote.kernels.top_sets` finds the few most probable sets of many instances at once.
+`epivote.model.top_sets` finds the few most probable sets of many instances at once.
 """
 
 import numpy as np

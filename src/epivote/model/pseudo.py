@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,22 @@ from epivote.model.statistics import Statistics
 
 LEAST_STRENGTH = 0.5  # alternatives' worth of belief in the crowd where it cannot be estimated; a round number
 MOST_STRENGTH = 1000.0  # likewise; voters who seem to differ less than this allows are all but alike; a round number
+BELIEVED_PER_GROUP = 1.0  # instances believed in every group, so that none vanishes; a round number
+
+
+class GroupBelief(NamedTuple):
+    """Belief that every group has these priors, worth so many instances."""
+
+    priors: FloatArray
+    weight: float
+
+    def log_density(self, parameters: Parameters) -> float:
+        """What the belief adds to the objective, the one in every group's size included."""
+        assert parameters.group_priors is not None
+        assert parameters.group_shares is not None
+        present, absent = np.log(parameters.group_priors), np.log1p(-parameters.group_priors)
+        alike = float(np.sum(self.priors * present + (1 - self.priors) * absent))
+        return self.weight * alike + BELIEVED_PER_GROUP * float(np.log(parameters.group_shares).sum())
 
 
 @dataclass(frozen=True)
@@ -28,6 +45,7 @@ class PseudoCounts:
     rejections: FloatArray
     prior_in: float = 0.0
     prior_out: float = 0.0
+    groups: GroupBelief | None = None
 
     @classmethod
     def none(cls, n_voters: int) -> PseudoCounts:
@@ -53,6 +71,8 @@ class PseudoCounts:
 
     def log_density(self, parameters: Parameters) -> float:
         """What the belief adds to the objective."""
+        if self.groups is not None:
+            return self.groups.log_density(parameters) + replace(self, groups=None).log_density(parameters)
         if not (self.of_voters or self.prior_in or self.prior_out):
             return 0.0
         logs = parameters.logs

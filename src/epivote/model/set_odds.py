@@ -8,14 +8,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from epivote.data.names import BoolArray, FloatArray
+from epivote.data.names import BoolArray, FloatArray, IntArray
 from epivote.model.choose import choose, tied
 from epivote.model.posterior import log_partition_and_inclusion, set_probabilities
-from epivote.model.probable_sets import WeightedSet, best_sets, draw_sets
+from epivote.model.probable_sets import WeightedSet, best_sets, draw_set_per_row, draw_sets
+from epivote.model.top_sets import top_sets
 from epivote.model.utilities import Utility, decide
+
+ALL = slice(None)
+
+
+class LikelyGroup(NamedTuple):
+    """The most probable group of an instance, counted from 0, its probability, and what is known within it."""
+
+    number: int
+    probability: float
+    odds: SetOdds
 
 
 @dataclass(frozen=True)
@@ -51,9 +63,21 @@ class SetOdds:
         """The `count` most probable sets of one row with their probabilities."""
         return best_sets(self.log_odds[row], self.lower, self.upper, count)
 
+    def top(self, count: int, rows: IntArray | slice = ALL) -> tuple[BoolArray, FloatArray]:
+        """Membership (rows, count, m) and probabilities (rows, count) of the few most probable sets, best first."""
+        return top_sets(self.log_odds[rows], self.lower, self.upper, count)
+
+    def likely_group(self, row: int) -> LikelyGroup | None:  # noqa: ARG002
+        """The most probable group of one row; None where there are no groups."""
+        return None
+
     def draw(self, row: int, count: int, rng: np.random.Generator) -> BoolArray:
         """`count` sets of one row, drawn at random."""
         return draw_sets(self.log_odds[row], self.lower, self.upper, count, rng)
+
+    def draw_each(self, rng: np.random.Generator) -> BoolArray:
+        """One set of every row, drawn at random."""
+        return draw_set_per_row(self.log_odds, self.lower, self.upper, rng)
 
     def with_evidence(self, row: int, log_odds: FloatArray) -> SetOdds:
         """One row once for every row of further evidence, given as log-odds to add."""

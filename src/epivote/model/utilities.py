@@ -24,34 +24,53 @@ def decide(margins: FloatArray, lower: int, upper: int, utility: Utility) -> Boo
     if utility == "hamming":
         _, inclusion = log_partition_and_inclusion(margins, lower, upper)
         return choose(inclusion - 0.5, lower, upper)
+    alone = np.ones(1)
+    found = [best_of_mixture(alone, row[None, :], lower, upper, utility) for row in margins]
+    return np.array(found).reshape(margins.shape)
+
+
+def best_of_mixture(weights: FloatArray, margins: FloatArray, lower: int, upper: int, utility: Utility) -> BoolArray:
+    """Membership in the set of highest expected F1 or Jaccard similarity of one instance.
+
+    The instance belongs to each group with some probability; `margins` has a row for each group.
+    """
     best = _best_f1 if utility == "f1" else _best_jaccard
-    return np.array([best(row, lower, upper) for row in margins]).reshape(margins.shape)
+    return best(weights, margins, lower, upper)
 
 
-def _best_f1(margins: FloatArray, lower: int, upper: int) -> BoolArray:
+def _best_f1(weights: FloatArray, margins: FloatArray, lower: int, upper: int) -> BoolArray:
     """Exact maximiser of expected F1.
 
     A set of k members has expected F1 = sum over its members j of sum over sizes s of 2 P(j right, size s) / (k + s),
     so for every k the best set takes the k largest such sums.
     """
-    joint, empty = member_and_size(margins, lower, upper)
+    joint, empty = np.zeros((margins.shape[1], upper + 1)), 0.0
+    for weight, row in zip(weights.tolist(), margins, strict=True):
+        of_members, of_none = member_and_size(row, lower, upper)
+        joint, empty = joint + weight * of_members, empty + weight * of_none
     sizes = np.arange(joint.shape[1])
-    best, value = np.zeros(len(margins), bool), empty if lower == 0 else -1.0
+    best, value = np.zeros(len(joint), bool), empty if lower == 0 else -1.0
     for k in range(max(lower, 1), upper + 1):
         gains = joint @ (2.0 / (k + sizes))
         top = np.argsort(-np.round(gains, 12), kind="stable")[:k]
         if gains[top].sum() > value + 1e-12:
             value = float(gains[top].sum())
-            best = np.zeros(len(margins), bool)
+            best = np.zeros(len(joint), bool)
             best[top] = True
     return best
 
 
-def _best_jaccard(margins: FloatArray, lower: int, upper: int) -> BoolArray:
-    _, inclusion = log_partition_and_inclusion(margins[None, :], lower, upper)
-    order = np.argsort(-np.round(inclusion[0], TIE_DECIMALS), kind="stable")
+def _best_jaccard(weights: FloatArray, margins: FloatArray, lower: int, upper: int) -> BoolArray:
+    _, inclusion = log_partition_and_inclusion(margins, lower, upper)
+    order = np.argsort(-np.round(weights @ inclusion, TIE_DECIMALS), kind="stable")
     rank = np.argsort(order)
-    values = [expected_jaccard(margins, rank < k, lower, upper) for k in range(lower, upper + 1)]
+    values = [
+        sum(
+            weight * expected_jaccard(row, rank < k, lower, upper)
+            for weight, row in zip(weights.tolist(), margins, strict=True)
+        )
+        for k in range(lower, upper + 1)
+    ]
     chosen: BoolArray = rank < lower + int(np.argmax(np.round(values, 12)))
     return chosen
 

@@ -16,7 +16,6 @@ from epivote.data.estimate import Estimate
 from epivote.data.names import FloatArray, IntArray, row_ranges
 from epivote.data.parameters import log_odds
 from epivote.estimate.workload import InMemoryWorkload
-from epivote.kernels.top_sets import top_sets
 from epivote.report.numbers import Alternatives, Voters
 from epivote.summary import Summary
 
@@ -45,6 +44,7 @@ def page_data(summary: Summary, shown: IntArray, voters: Voters, alternatives: A
         "calibration": calibration_data(estimate),
         "voters": voter_data(estimate, voters),
         "alternatives": alternative_data(estimate, alternatives),
+        "groups": group_data(estimate),
         "items": items,
         "sets": sets.columns(),
     }
@@ -114,6 +114,14 @@ def alternative_data(estimate: Estimate, alternatives: Alternatives) -> dict[str
     }
 
 
+def group_data(estimate: Estimate) -> dict[str, Any] | None:
+    """Priors of every group as log-odds, group after group, and logarithms of their shares; None without groups."""
+    parameters = estimate.parameters
+    if parameters.group_shares is None:
+        return None
+    return {"prior": column(parameters.group_log_odds.ravel()), "shares": column(np.log(parameters.group_shares))}
+
+
 def _top(estimate: Estimate, shown: IntArray, sets: SetTable) -> tuple[IntArray, FloatArray]:
     """Numbers and probabilities of every shown item's most probable sets, padded with "no set"."""
     numbers = np.zeros((len(shown), TOP), np.int64)
@@ -128,7 +136,7 @@ def _top(estimate: Estimate, shown: IntArray, sets: SetTable) -> tuple[IntArray,
         rows = np.flatnonzero(place[shard.instances] >= 0)
         step = max(1, CELLS_PER_BLOCK // (TOP * max(1, shard.width)))
         for block in (rows[begin : begin + step] for begin in range(0, len(rows), step)):
-            found, probabilities = top_sets(odds.log_odds[block], shard.lower, shard.upper, TOP)
+            found, probabilities = odds.top(TOP, block)
             at = place[shard.instances[block]]
             row, rank, cell = np.nonzero(found)
             members = cell if shard.offered is None else shard.offered[block[row], cell]

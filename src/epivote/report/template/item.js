@@ -29,6 +29,12 @@ const alternatives = once(() => {
   return made;
 });
 
+const groups = once(() => {
+  const m = data.alternatives.names.length;
+  const prior = column(data.groups.prior);
+  return Array.from(column(data.groups.shares), (share, g) => ({ share, prior: prior.subarray(g * m, g * m + m) }));
+});
+
 function ballotsOf(k) {
   const { of, voter, ticks, ticked } = ballots();
   const made = [];
@@ -43,23 +49,46 @@ function offeredOn(k) {
   return menu ? setMembers(menu[k]) : Array.from(data.alternatives.names.keys());
 }
 
-// Every offered alternative with its prior, the push of every ballot, and their sum, strongest first.
+// Every offered alternative with its prior, the push of every ballot, and their sum, strongest first. Where items fall
+// into groups, prior and sum are those of the item's most probable group, and chances are taken over all groups.
 function accountsOf(k) {
   const { weights, thresholds } = voters();
   const cast = ballotsOf(k);
   const ticks = cast.map((ballot) => new Set(ballot.ticked));
   const answer = new Set(setMembers(items().answer[k]));
-  const accounts = offeredOn(k).map((j) => {
+  const cells = offeredOn(k).map((j) => {
     const pushes = cast.map(({ voter }, b) => ({
       voter, ticked: ticks[b].has(j), push: (ticks[b].has(j) ? weights[voter] : 0) - thresholds[voter],
     }));
-    const prior = alternatives().prior[j];
-    const margin = pushes.reduce((sum, each) => sum + each.push, prior);
-    return calibrated({ alternative: j, prior, pushes, calibration: 0, margin, chosen: answer.has(j) });
+    return { alternative: j, pushes, chosen: answer.has(j) };
   });
-  const chances = inclusion(accounts.map((each) => each.margin), items().lower[k], items().upper[k]);
-  accounts.forEach((each, c) => { each.chance = chances[c]; });
-  return accounts.sort((one, other) => other.margin - one.margin);
+  const among = data.groups ? groups() : [{ share: 0, prior: alternatives().prior }];
+  const weighed = among.map(({ share, prior }) => weighedIn(k, cells, prior, share));
+  const total = weighed.reduce((sum, each) => logAdd(sum, each.weight), -Infinity);
+  const likely = weighed.reduce((best, each) => (each.weight > best.weight ? each : best));
+  const { accounts } = likely;
+  accounts.forEach((each, c) => {
+    each.chance = weighed.reduce((sum, one) => sum + Math.exp(one.weight - total) * one.chances[c], 0);
+  });
+  accounts.sort((one, other) => other.margin - one.margin);
+  if (data.groups) accounts.group = { number: weighed.indexOf(likely) + 1, probability: Math.exp(likely.weight - total) };
+  return accounts;
+}
+
+// One group: accounts with its priors, the chances of all alternatives within it, and its weight among all groups.
+function weighedIn(k, cells, prior, share) {
+  const lower = items().lower[k];
+  const upper = items().upper[k];
+  const accounts = cells.map((cell) => {
+    const own = prior[cell.alternative];
+    const margin = cell.pushes.reduce((sum, each) => sum + each.push, own);
+    return calibrated({ ...cell, prior: own, calibration: 0, margin });
+  });
+  const { chances, partition } = inclusion(accounts.map((each) => each.margin), lower, upper);
+  if (!data.groups) return { accounts, chances, weight: 0 };
+  const scale = data.calibration ? data.calibration.scale * data.calibration.model_weight : 1;
+  const before = inclusion(cells.map((cell) => scale * prior[cell.alternative]), lower, upper);
+  return { accounts, chances, weight: share + partition - before.partition };
 }
 
 const calibration = once(() => data.calibration && { ...data.calibration, offsets: column(data.calibration.offsets) });
@@ -81,8 +110,9 @@ function logAdd(a, b) {
   return b === -Infinity ? a : a + Math.log1p(Math.exp(b - a));
 }
 
-// Probability of every alternative to be right when the number of right ones lies in lower..upper: a counter follows
-// the size from both ends; its last state means "enough" or, where there is an upper bound, "too many".
+// Probability of every alternative to be right when the number of right ones lies in lower..upper, and the logarithm of
+// the sum over all sets: a counter follows the size from both ends; its last state means "enough" or, where there is an
+// upper bound, "too many".
 function inclusion(margins, lower, upper) {
   const m = margins.length;
   const bounded = upper < m;
@@ -95,7 +125,7 @@ function inclusion(margins, lower, upper) {
   }
   later.reverse();
   let counter = Float64Array.from({ length: last + 1 }, (_, s) => (s ? -Infinity : 0));
-  return margins.map((margin, j) => {
+  const chances = margins.map((margin, j) => {
     let inside = -Infinity;
     const moved = Float64Array.from(counter);
     for (let s = 0; s <= last; s++) {
@@ -105,6 +135,7 @@ function inclusion(margins, lower, upper) {
     counter = moved;
     return Math.exp(Math.min(inside + margin - later[0][0], 0));
   });
+  return { chances, partition: later[0][0] };
 }
 
 function boundWords(k, accounts) {
@@ -118,9 +149,20 @@ function boundWords(k, accounts) {
   const removed = accounts.filter((each) => !each.chosen && strong(each));
   if (gold.has(k)) return "The set was given as gold; probability and margins are what the ballots alone say.";
   if (answer[k] !== top[TOP * k]) return "The estimate was stopped before it had settled; its rates would by now choose another set.";
+  if (accounts.group) {
+    const size = Math.min(Math.max(accounts.filter(strong).length, lower[k]), upper[k]);
+    const best = accounts.slice(0, size);
+    if (best.some((each) => !each.chosen) || accounts.slice(size).some((each) => each.chosen)) {
+      return `Within group ${accounts.group.number} alone ${listed(best)} would be the most probable set.`;
+    }
+  }
   if (added.length) return `At least ${lower[k]} must be right, so ${listed(added)} came in although more speaks against.`;
   if (removed.length) return `At most ${upper[k]} can be right, so ${listed(removed)} stayed out although more speaks for.`;
   return "The size bounds changed nothing: every margin above 0 is in, every one below is out.";
+}
+
+function groupWords({ number, probability }) {
+  return `Priors and margins are those of group ${number}, to which it belongs with ${percent(probability)}.`;
 }
 
 function simpleTable(caption, heads, rows) {
@@ -231,6 +273,7 @@ function itemDetail(k) {
   if (data.rated) {
     const accounts = accountsOf(k);
     made.append(element("p", { class: "bound" }, boundWords(k, accounts)));
+    if (accounts.group) made.append(element("p", { class: "group" }, groupWords(accounts.group)));
     if (items().ties.has(k)) made.append(element("p", null, "Other sets were exactly as likely; the order of the alternatives decided."));
     made.append(element("h3", null, "Most probable sets"), topTable(k));
     made.append(element("h3", null, "Why"), element("p", { class: "muted" }, `In log-odds: the prior${data.calibration ? ", every voter's push, strongest first, and the calibration" : " and every voter's push, strongest first,"} add up to the margin.`), falls(accounts));

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epivote.kernels import top_sets as module
-from epivote.kernels.top_sets import top_sets
+from epivote.model import top_sets as module
 from epivote.model.choose import choose
 from epivote.model.probable_sets import best_sets
+from epivote.model.top_sets import top_sets
 
 
 @st.composite
