@@ -5,7 +5,7 @@ OUT := build/demo
 # Compiled modules are kept: tests start hundreds of processes, which would each compile the whole package.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo quiz test test-slow coverage mutants lint format types bench bench-files bench-collect reproduce methods docs clean
+.PHONY: demo quiz test test-slow coverage mutants lint format types bench bench-files bench-collect reproduce methods confidence docs clean
 
 demo: .venv/.installed
 	@echo '$$ epivote aggregate examples/birds.csv --size 1..2 --out $(OUT)'
@@ -64,6 +64,9 @@ reproduce: .venv/.installed-dev
 
 methods: .venv/.installed-bench
 	$(BIN)/python -m experiments.methods
+
+confidence: .venv/.installed-dev
+	$(BIN)/python -m experiments.confidence
 
 docs: .venv/.installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict

@@ -8,7 +8,19 @@ import numpy as np
 import pytest
 
 import epivote
-from epivote import AMLE, EM, MaximumLikelihood, Parameters, agreement, plan, reference_crowd, simulate
+from epivote import (
+    AMLE,
+    EM,
+    Auto,
+    MaximumLikelihood,
+    Parameters,
+    agreement,
+    calibration_error,
+    plan,
+    reference_crowd,
+    reproducibility,
+    simulate,
+)
 
 SMALL = {"instances": 12, "voters": 5, "alternatives": 4, "bounds": (1, 2)}
 BALLOTS = simulate(**SMALL, hit_rates=0.6, false_alarm_rates=0.4).ballots
@@ -26,11 +38,16 @@ def of_drawn_pairs(**seed):
         return agreement(BALLOTS, **seed)
 
 
+STATED = np.linspace(0.05, 0.95, 30)
 CALLS = {
     "agreement": of_drawn_pairs,
     "AMLE": lambda **seed: AMLE((1, 2), "random", max_iterations=1, **seed).fit(BALLOTS).log_likelihoods_,
     "EM": lambda **seed: EM((1, 2), groups=3, max_iterations=1, **seed).fit(BALLOTS).log_likelihoods_,
     "review": lambda **seed: UNSURE.review(0.97, **seed),
+    "Auto": lambda **seed: Auto((1, 2), **seed).fit(BALLOTS).reproducibility_,
+    "calibration_error": lambda **seed: calibration_error(STATED, STATED > 0.4, **seed),
+    "pick_gold": lambda **seed: UNSURE.pick_gold(5, **seed),
+    "reproducibility": lambda **seed: reproducibility(EM((1, 2)), BALLOTS, splits=1, **seed),
     "plan": lambda **seed: plan(VOTERS, (1, 2), target=0.5, instances=200, **seed),
     "reference_crowd": lambda **seed: drawn(reference_crowd(12, 5, 4, 2, **seed)),
     "simulate": lambda **seed: drawn(simulate(**SMALL, **seed)),

@@ -7,6 +7,7 @@ bounds.py       SizeBounds: how many alternatives a true set may have
 parameters.py   Parameters: hit rates, false-alarm rates, priors
 truths.py       Truths: one set per instance
 estimate.py     Estimate: what an estimator found
+calibration.py  Calibration: how log-odds translate into truth
 names.py        names, checked once, and suggestions for misspelt ones
 lists.py        many short lists of numbers in two columns
 shards.py       ballots laid out for one pass: instances with equally many alternatives

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from epivote.data.names import FloatArray, frozen
 
-Source = Literal["gold", "halves"]
+CalibratedBy = Literal["gold", "halves"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,19 +28,19 @@ class Calibration:
     share_weight: float
     offset: float
     offsets: FloatArray
-    source: Source
+    source: CalibratedBy
 
     def __post_init__(self) -> None:
         """Keep the offsets from being changed."""
         object.__setattr__(self, "offsets", frozen(np.asarray(self.offsets, float)))
 
     @classmethod
-    def identity(cls, n_alternatives: int, source: Source = "gold") -> Calibration:
+    def identity(cls, n_alternatives: int, source: CalibratedBy = "gold") -> Calibration:
         """The one that changes nothing."""
         return cls.scaled(1.0, n_alternatives, source)
 
     @classmethod
-    def scaled(cls, scale: float, n_alternatives: int, source: Source) -> Calibration:
+    def scaled(cls, scale: float, n_alternatives: int, source: CalibratedBy) -> Calibration:
         """All log-odds multiplied by one number."""
         return cls(scale, 1.0, 0.0, 0.0, np.zeros(n_alternatives), source)
 

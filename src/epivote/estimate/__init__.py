@@ -5,7 +5,9 @@ amle.py, em.py          the estimators that iterate: their steps
 climb.py                the loop around a step; checkpoint.py keeps where it has got to
 maximum_likelihood.py   rates known
 baselines.py            rules that count approvals
-auto.py                 which method for these ballots
+calibrated.py           any estimator, calibrated with gold
+reproducibility.py      a check of confidence without gold; imitation.py simulates crowds like the given one
+auto.py                 method, priors and calibration chosen by evidence
 workload.py             ballots under bounds: whole steps on any engine
 objectives.py           the likelihood of sets and ballots, and of ballots alone
 starts.py, history.py   first guesses; what is known of voters from before

@@ -34,7 +34,7 @@ NEARLY_ALL = 0.8  # share of instances a voter answers on average; likewise
 CLEARLY_MORE = 2.0  # standard errors by which halves must agree more often for another prior to be taken
 WORTH_IT = 0.02  # share of sets by which they must agree more often; a round number
 
-Method = Literal["amle", "em"]
+Suggested = Literal["amle", "em"]
 
 
 class Auto(RatedEstimator):
@@ -77,7 +77,7 @@ class Auto(RatedEstimator):
     'em'
     """
 
-    _method: Method = "em"
+    _method: Suggested = "em"
     _choices: tuple[str, ...] = ()
     _fitted: RatedEstimator | None = None
     _reproducibility: Reproducibility | None = None
@@ -89,7 +89,7 @@ class Auto(RatedEstimator):
         self.seed = seed
 
     @property
-    def method_(self) -> Method:
+    def method_(self) -> Suggested:
         """`"em"` or `"amle"`."""
         _ = self.estimate_
         return self._method
@@ -183,7 +183,7 @@ def _clearly_more(gains: FloatArray) -> bool:
     return float(gains.mean()) > max(WORTH_IT, CLEARLY_MORE * error)
 
 
-def suggest_method(ballots: AnyBallots) -> tuple[Method, str]:
+def suggest_method(ballots: AnyBallots) -> tuple[Suggested, str]:
     """`amle` or `em`, and why."""
     if 1 < ballots.n_instances < FEW_INSTANCES and ballots.coverage >= NEARLY_ALL:
         return "amle", "few instances, and nearly every voter voted on nearly all of them"

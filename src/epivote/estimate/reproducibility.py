@@ -26,7 +26,7 @@ BALLOTS_CHECKED = 3000  # about as many as can be fitted twenty times in two sec
 SHARE_CHECKED = 50  # of many ballots one in fifty, so that all of it takes about as long as the fit itself
 ANY_SCALE = (Beliefs("scale", 3.0, 1e-4, 1e-4, 1e-4),)  # next to no belief about the scale, nothing else may move
 
-Progress = Callable[[str], None]
+Teller = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def reproducibility(
     *,
     splits: int = SPLITS,
     seed: int | np.random.Generator = 0,
-    progress: Progress = lambda _: None,
+    progress: Teller = lambda _: None,
 ) -> Reproducibility | None:
     """Check an estimator's confidence without gold.
 

@@ -19,7 +19,8 @@ and what goes beyond the paper:
     top_sets.py       the few most probable sets of many instances at once
     utilities.py      the set of highest expected utility
     set_odds.py       all of these for one shard, as one value; mixed_odds.py where instances fall into groups
-    calibrated.py     log-odds translated by a calibration
+    calibrated.py     log-odds translated by a calibration; gold_fit.py learns one from gold sets
+    residuals.py      how much the mistakes of voters coincide
     groups.py         the pass over a shard of instances in groups
     passes.py         one pass over a shard: margins, then `choose` or probabilities, then sums
 
