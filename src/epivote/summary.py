@@ -264,9 +264,9 @@ class Summary:
     def taught(self) -> GoldCheck | None:
         """What the ballots alone say of the gold sets given to `fit`: optimistic, because these sets taught the rates.
 
-        None without such sets, and for rules that know no rates.
+        None without such sets, for rules that know no rates, and where `gold_effect` says it better.
         """
-        if self.from_ballots_alone is None:
+        if self.from_ballots_alone is None or self.gold_effect is not None:
             return None
         found, confidence = self.from_ballots_alone
         right = np.array([found[name] == self.estimate.truths[name] for name in found])

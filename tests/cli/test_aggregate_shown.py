@@ -9,7 +9,7 @@ from statistics import fmean
 import numpy as np
 import pytest
 
-from epivote import EM, read_ballots, read_truths, simulate, write_ballots, write_truths
+from epivote import EM, Truths, read_ballots, read_truths, simulate, write_ballots, write_truths
 from said import percent, run, said, table, tables, told
 
 
@@ -76,7 +76,7 @@ def wilson(kept):
 def test_the_first_lines_say_what_was_read_and_how(text, file, cast, fitted):
     empty = sum(not ticks for ticks in cast.values())
     lines = text.splitlines()
-    assert lines[:6] == [
+    assert lines[:7] == [
         f"{file}: 9 voters, 36 instances, 4 alternatives, {len(cast)} ballots ({empty} empty), "
         f"{sum(map(len, cast.values()))} approvals, {100 * len(cast) / 9 / 36:.0f}% answered.",
         f"Read as ballots; {empty} ballots without a tick count as answers; who has no ballot on an instance was not "
@@ -84,6 +84,7 @@ def test_the_first_lines_say_what_was_read_and_how(text, file, cast, fitted):
         "Alternatives are those that appear in the file; if more were offered, --alternatives names all.",
         f"Method em, sets of 1..2: converged after {fitted.n_iter_} iterations, log-likelihood "
         f"{fitted.log_likelihoods_[-1]:.3f}.",
+        "Confidence is the probability under the model, and too high if voters make the same mistakes.",
         "",
         "Sets",
     ]
@@ -170,17 +171,21 @@ def test_gold_that_is_only_compared_with(text, gold, fitted):
 
 
 def test_gold_that_taught(folder, file, gold):
-    some = read_truths(folder / "few.csv")
+    some = dict(list(read_truths(folder / "few.csv").items())[:2])
+    two = folder / "two.csv"
+    write_truths(Truths.from_mapping(some), two)
     learnt = EM((1, 2)).fit(read_ballots(file), gold=some)
     found, sure = learnt.gold_check()
     kept = [found[name] == some[name] for name in found]
-    text = said("aggregate", file, "--size", "1..2", "--method", "em", "--gold", folder / "few.csv")
+    text = said("aggregate", file, "--size", "1..2", "--method", "em", "--gold", two)
     assert (
-        f"\n7 instances had gold sets, kept as given. From the ballots alone {sum(kept)} of them would be exactly right "
+        f"\n2 instances had gold sets, kept as given. From the ballots alone {sum(kept)} of them would be exactly right "
         "(their sets taught the rates, so this flatters a little):\n"
     ) in text
     assert table(text, "Was the stated confidence right?").rows == list(expected_bins(sure, kept))
     assert len(tables(text)) == 4
+    text = said("aggregate", file, "--size", "1..2", "--method", "em", "--gold", folder / "few.csv")
+    assert "Was the stated confidence right?" not in text, "gold left out in turn says it better"
     assert [row[2] for row in table(text, "Sets").rows[:7]] == ["100.0%"] * 7
 
 
@@ -222,11 +227,11 @@ def test_json_holds_everything(folder, file, gold, fitted):
     assert found["accuracy"]["zero_one"]["mean"] == fmean(kept)
     assert [each["count"] for each in found["calibration"]] == [int(row[1]) for row in expected_bins(confidence, kept)]
     assert found["log_likelihood"] == fitted.log_likelihoods_[-1]
-    plain = ("format", "method", "reason", "remarks", "notes", "size", "status", "iterations", "ties", "own_sizes")
+    plain = ("format", "method", "reasons", "remarks", "notes", "size", "status", "iterations", "ties", "own_sizes")
     assert [found[name] for name in plain] == [
         "ballots",
         "em",
-        "",
+        [],
         [],
         [],
         "1..2",
@@ -242,7 +247,7 @@ def test_json_of_gold_that_taught(folder, file):
     found = told("aggregate", file, "--size", "1..2", "--method", "em", "--gold", folder / "few.csv")
     assert found["accuracy"] is None
     assert found["gold"] == sorted(read_truths(folder / "few.csv"))
-    assert sum(each["count"] for each in found["calibration"]) == 7
+    assert found["confidence"]["gold_effect"]["n_instances"] == 7
     rule = told("aggregate", file, "--size", "1..2", "--method", "majority", "--gold", folder / "few.csv")
     assert (rule["log_likelihood"], rule["calibration"], rule["iterations"]) == (None, [], 0)
 
@@ -302,9 +307,12 @@ def test_json_and_files_at_once(file, tmp_path):
 def test_without_a_method_one_is_chosen_and_explained(file, fitted):
     found = told("aggregate", file, "--size", "1..2")
     assert found["method"] == "em"
-    assert found["reason"].startswith("voters answered 73% of the instances")
-    assert [row["confidence"] for row in found["truth"]] == fitted.confidence_.tolist()
-    assert f"\nMethod em ({found['reason']}), sets of 1..2: converged" in said("aggregate", file, "--size", "1..2")
+    assert found["reasons"][0].startswith("voters voted on 73% of the instances")
+    key = "confidence" if found["confidence"]["source"] == "model" else "model_confidence"
+    assert [row[key] for row in found["truth"]] == fitted.confidence_.tolist()
+    assert f"\nMethod em ({'; '.join(found['reasons'])}), sets of 1..2: conv" in said(
+        "aggregate", file, "--size", "1..2"
+    )
 
 
 def test_no_ballot_without_a_tick(tmp_path):

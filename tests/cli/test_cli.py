@@ -77,13 +77,13 @@ def test_sizes_of_single_instances(tmp_path):
 
 def test_auto_says_which_method_it_took_and_why(tmp_path):
     assert (
-        "Method amle (few instances, and nearly every voter answered"
+        "Method amle (few instances, and nearly every voter voted on"
         in run("aggregate", BIRDS, "--size", "1..2").stdout
     )
     sparse = tmp_path / "sparse.csv"
     crowd = simulate(instances=200, voters=50, alternatives=4, bounds=(1, 2), ballots_per_instance=5, seed=1)
     write_ballots(crowd.ballots, sparse)
-    assert "Method em (voters answered 10% of the instances" in run("aggregate", sparse, "--size", "1..2").stdout
+    assert "Method em (voters voted on 10% of the instances" in run("aggregate", sparse, "--size", "1..2").stdout
 
 
 def test_gold_is_kept_and_reported_apart(tmp_path):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from epivote import AMLE, EM, Majority, simulate, write_ballots
+from epivote import AMLE, EM, Auto, Majority, simulate, write_ballots
 from said import run
 
 OPTIONS = ("--size", "1..2", "--method", "em")
@@ -28,7 +28,7 @@ def packed(file):
 @pytest.fixture
 def interrupted(monkeypatch):
     """Ctrl-C is pressed after the second iteration of every fit."""
-    for kind in (EM, AMLE):
+    for kind in (EM, AMLE, Auto):
         fit = kind.fit
 
         def stopped(self, ballots, fit=fit, **options):

@@ -156,7 +156,7 @@ def test_a_packed_folder_as_json(crowd, sets):
     by_voter = Counter(voter for voter, _ in cast)
     assert {row["voter"]: row["ballots"] for row in found["voters"]} == by_voter
     assert [row["alternative"] for row in found["alternatives"]] == ["a1", "a2", "a3", "a4"]
-    assert (found["files"], found["seconds"], found["notes"], found["reason"]) == ([], None, [], "")
+    assert (found["files"], found["seconds"], found["notes"], found["reasons"]) == ([], None, [], [])
     assert (found["format"], found["method"], found["size"], found["status"]) == ("packed", "em", "1..2", "converged")
     fitted = EM((1, 2)).fit(open_packed(crowd / "packed"))
     assert (found["iterations"], found["log_likelihood"]) == (fitted.n_iter_, fitted.log_likelihoods_[-1])

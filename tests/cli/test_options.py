@@ -165,9 +165,13 @@ def test_gold_teaches_or_is_compared_with(crowd, tmp_path):
     learnt = found(crowd, "--size", "1..2", "--gold", gold)
     assert learnt["gold"] == ["i1", "i2"]
     assert [row["alternatives"] for row in learnt["truth"][:2]] == [["a1", "a2"], ["a3"]]
-    assert learnt["notes"] == ["1 instance with a gold set has no ballots: 'elsewhere'"]
+    assert learnt["notes"] == [
+        "2 gold sets cannot calibrate confidence (3 can, 20 are good): they only teach the estimator, and confidence is "
+        "the model's own",
+        "1 instance with a gold set has no ballots: 'elsewhere'",
+    ]
     said("aggregate", crowd, "--method", "em", "--size", "1..2", "--gold", gold, "--report", tmp_path / "page.html")
-    assert f"{html.escape(learnt['notes'][0])}." in (tmp_path / "page.html").read_text().replace("&#39;", "&#x27;")
+    assert f"{html.escape(learnt['notes'][1])}." in (tmp_path / "page.html").read_text().replace("&#39;", "&#x27;")
     scored = found(crowd, "--size", "1..2", "--gold", gold, "--gold-use", "score")
     assert (scored["gold"], scored["accuracy"]["n_instances"]) == ([], 2)
     plain = found(crowd, "--size", "1..2")

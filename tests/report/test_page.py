@@ -133,7 +133,7 @@ def test_the_opening_says_how_sure(birds, tmp_path):
     sure = int((fitted.confidence_ >= 0.95).sum())
     assert "24 voters cast 521 ballots on 24 items with 5 alternatives" in text
     assert f"{sure} of them are sure" in text
-    assert f"about {fitted.confidence_.sum():.1f} should be exactly right" in text
+    assert f"about {fitted.confidence_.sum():.0f} should be exactly right" in text
     for doubt in fitted.review(0.95):
         assert f"{doubt.instance} {', '.join(doubt.answer)} {doubt.confidence:.1%}".replace(", ", " , ") in text
         assert f"{doubt.rival_probability:.1%} {doubt.ballots} {doubt.more_ballots}" in text
