@@ -14,7 +14,7 @@ from epivote.data.lists import Lists, Masks
 from epivote.data.names import BoolArray, FloatArray, IntArray
 from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
-from epivote.model.passes import GoldRows
+from epivote.model.statistics import GoldRows
 
 WIDEST_MASK = 64  # alternatives whose ticks fit the bits of one 64-bit number
 
