@@ -7,9 +7,9 @@ from epivote import Parameters, Truths, simulate
 from small import small_election
 
 
-def grouped_election(seed, groups=3, **how):
-    """An election without menus, and parameters whose groups have priors of their own."""
-    election = small_election(seed, menus=False, **how)
+def grouped_election(seed, groups=3, *, menus=False, **how):
+    """An election, and parameters whose groups have priors of their own."""
+    election = small_election(seed, menus=menus, **how)
     ballots = election.as_ballots()
     rng = np.random.default_rng(seed)
     known = election.parameters(ballots)

@@ -9,13 +9,16 @@ from numba.core.dispatcher import Dispatcher
 
 from epivote import Ballots, SizeBounds
 from epivote.estimate.workload import InMemoryWorkload
-from epivote.kernels import hard_loops, masks, pairs, soft_loops
+from epivote.kernels import group_loops, hard_loops, masks, pairs, soft_loops
 from epivote.kernels.arguments import Allowed, BallotColumns, Evidence, KeptSets, Moves
+from epivote.kernels.group_loops import group_soft_pass
 from epivote.kernels.hard_loops import hard_change, hard_pass
 from epivote.kernels.soft_loops import soft_pass
 from epivote.model.statistics import PassCounts
 
 SHARD = (*BallotColumns._fields, *Evidence._fields, *Allowed._fields)
+
+IN_GROUPS = (*BallotColumns._fields, "group_log_odds", *Evidence._fields[1:], *Allowed._fields)
 
 
 @pytest.mark.parametrize(
@@ -24,6 +27,7 @@ SHARD = (*BallotColumns._fields, *Evidence._fields, *Allowed._fields)
         (hard_pass, (*SHARD, *PassCounts._fields, "sets")),
         (hard_change, (*SHARD, *Moves._fields, *KeptSets._fields, *PassCounts._fields)),
         (soft_pass, (*SHARD, *PassCounts._fields, "factors", "order")),
+        (group_soft_pass, (*IN_GROUPS, *PassCounts._fields, "sizes", "log_weights", "factors", "order")),
     ],
 )
 def test_arguments_are_the_fields_of_the_groups(loop, fields):
@@ -40,7 +44,7 @@ def test_columns_are_read_only_whatever_they_were_before(width):
 
 
 def test_loops_are_kept_on_disk_and_leave_other_threads_alone():
-    modules = (hard_loops, masks, pairs, soft_loops)
+    modules = (group_loops, hard_loops, masks, pairs, soft_loops)
     loops = [each for module in modules for each in vars(module).values() if isinstance(each, Dispatcher)]
     assert len(loops) > 10
     for loop in loops:

@@ -46,6 +46,42 @@ def task_of(election, with_gold):
     return InMemoryWorkload(ballots, bounds, {first: task.truths(task.truth_step(parameters))[first]}), parameters
 
 
+def in_groups(parameters, groups):
+    """The same voters, and groups with priors that are drawn."""
+    rng = np.random.default_rng(groups)
+    shares = rng.uniform(0.2, 1, groups)
+    priors = rng.uniform(0.05, 0.95, (groups, len(parameters.priors)))
+    return Parameters.in_groups(parameters.hit_rates, parameters.false_alarm_rates, priors, shares / shares.sum())
+
+
+def assert_same_groups(task, parameters):
+    for arrays, compiled in both(task):
+        one, other = (each.groups(parameters, task.ballots.n_voters) for each in (arrays, compiled))
+        np.testing.assert_allclose(other.counts.voters, one.counts.voters, rtol=1e-11, atol=1e-11)
+        np.testing.assert_allclose(other.counts.occurrences, one.counts.occurrences, rtol=1e-11, atol=1e-11)
+        np.testing.assert_allclose(other.occurrences, one.occurrences, rtol=1e-11, atol=1e-11)
+        assert one.instances.keys() == other.instances.keys()
+        np.testing.assert_allclose(other.sizes, one.sizes, rtol=1e-11)
+        assert other.log_likelihood == pytest.approx(one.log_likelihood, rel=1e-12, abs=1e-9)
+
+
+@given(elections(), st.booleans(), st.integers(1, 3))
+def test_passes_over_groups_agree(election, with_gold, groups):
+    task, parameters = task_of(election, with_gold)
+    assert_same_groups(task, in_groups(parameters, groups))
+
+
+@pytest.mark.parametrize("width", [5, 70])
+def test_passes_over_groups_agree_where_odds_are_extreme(width):
+    """Many ballots of voters who are nearly always right, on more alternatives than a mask holds, too."""
+    crowd = simulate(
+        instances=60, voters=200, alternatives=width, bounds=(1, 3), priors=0.1, hit_rates=0.999, false_alarm_rates=1e-3
+    )
+    some = dict(list(crowd.gold.items())[:3])
+    task = InMemoryWorkload(crowd.ballots, SizeBounds(1, 3, {"i5": (0, None), "i6": (2, 2)}), some)
+    assert_same_groups(task, in_groups(crowd.parameters, 3))
+
+
 @given(elections(), st.booleans())
 def test_hard_and_soft_passes_agree(election, with_gold):
     task, parameters = task_of(election, with_gold)

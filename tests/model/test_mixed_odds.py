@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from epivote import SizeBounds, log_likelihood, marginal_log_likelihood, simulate
+from epivote import log_likelihood, marginal_log_likelihood
 from epivote.data.calibration import Calibration
 from epivote.estimate.workload import InMemoryWorkload
 from epivote.model import mixed_odds as module
@@ -77,17 +77,24 @@ def test_given_sets_are_certain_and_tell_the_group(seed):
     assert log_likelihood(ballots, truths, parameters, election.size_bounds) == CLOSE(total, abs=1e-9)
 
 
-def test_menus_are_understood_although_no_fit_learns_from_them():
-    ballots = simulate(instances=6, voters=4, alternatives=4, bounds=(1, 2)).ballots
-    _, _, parameters = grouped_election(1, groups=2, voters=4, alternatives=4, own_bounds=False)
-    parameters = parameters.changed(priors=lambda row: row[: ballots.n_alternatives])
-    everything = {name: list(ballots.alternatives) for name in ballots.instances}
-    offered = type(ballots).from_mapping(dict(ballots.items()), alternatives=ballots.alternatives, menu=everything)
-    plain = marginal_log_likelihood(ballots, parameters, (1, 2))
-    assert marginal_log_likelihood(offered, parameters, (1, 2)) == CLOSE(plain, abs=1e-9)
-    counted = InMemoryWorkload(offered, SizeBounds(1, 2)).group_step(parameters)[1]
-    alike = InMemoryWorkload(ballots, SizeBounds(1, 2)).group_step(parameters)[1]
-    assert counted.occurrences == CLOSE(alike.occurrences, abs=1e-9)
+@pytest.mark.parametrize("seed", range(4))
+def test_menus_are_understood_although_no_fit_learns_from_them(seed):
+    election, ballots, parameters = grouped_election(seed, menus=True)
+    work = InMemoryWorkload(ballots, election.size_bounds)
+    groups = work.group_probabilities(parameters)
+    posterior = work.posterior(parameters, work.best_sets(parameters))
+    cells = iter(posterior.inclusion)
+    total, expected = 0.0, np.zeros((parameters.n_groups, ballots.n_alternatives))
+    for z, name in enumerate(ballots.instances):
+        value, exact = by_enumeration(election, ballots, parameters, name)
+        total += value
+        assert groups[z, 0] == CLOSE(math.fsum(p for k, _, p in exact if k == 0), abs=1e-10)
+        for alternative in ballots.offered(name):
+            assert next(cells) == CLOSE(math.fsum(p for _, s, p in exact if alternative in s), abs=1e-10)
+            for k, chosen, p in exact:
+                expected[k, ballots.alternatives.index(alternative)] += p * (alternative in chosen)
+    assert marginal_log_likelihood(ballots, parameters, election.size_bounds) == CLOSE(total, abs=1e-9)
+    assert work.group_step(parameters)[1].occurrences == CLOSE(expected, abs=1e-9)
 
 
 def random_odds(seed, groups=3, rows=4, width=5, lower=1, upper=3):

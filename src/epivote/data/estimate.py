@@ -45,7 +45,7 @@ class Estimate:
     `truths`, `posterior` and `ties` are worked out when first asked for; the posterior is `None` for rules that know no
     rates (`is_rated`). Of packed ballots, take them part by part (`parts`) unless all sets fit in memory. With a
     `calibration` sets and posterior follow from calibrated log-odds; `uncalibrated` is then the model's own posterior
-    of the same sets.
+    of the same sets. Where instances fall into groups, `groups` has the probability of each on every instance.
     """
 
     ballots: AnyBallots

@@ -11,7 +11,7 @@ from epivote.data.names import listing
 from epivote.data.shards import Shard
 from epivote.engines.cells import tables_of
 from epivote.errors import BoundsError, InputError
-from epivote.model.passes import GoldRows
+from epivote.model.statistics import GoldRows
 
 Gold = Mapping[str, Iterable[str]]
 """The true sets of some instances, as they are given; some may have no ballots."""

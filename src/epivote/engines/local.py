@@ -9,7 +9,7 @@ from functools import cache, reduce
 from typing import TypeVar
 
 from epivote.data.parameters import Parameters
-from epivote.model.groups import GroupCounts, group_pass
+from epivote.model.groups import GroupCounts
 from epivote.model.passes import Pass
 from epivote.model.statistics import FixedCounts, PassCounts, fixed_counts
 
@@ -76,8 +76,7 @@ class LocalEngine:
 
         def work(group: Sequence[Source]) -> GroupCounts:
             passes = (one for source in group for one in source())
-            counted = (group_pass(one.shard, one.gold, parameters, self.size[0]) for one in passes)
-            return reduce(GroupCounts.together, counted)
+            return reduce(GroupCounts.together, (one.groups(parameters, self.size[0]) for one in passes))
 
         return reduce(GroupCounts.together, self._each(work))
 

@@ -9,7 +9,8 @@ from epivote.data.shards import Shard
 from epivote.engines.local import LocalEngine, threads
 from epivote.kernels.compiling import worth_compiling
 from epivote.kernels.passes import CompiledPass
-from epivote.model.passes import ArrayPass, GoldRows, Pass
+from epivote.model.passes import ArrayPass, Pass
+from epivote.model.statistics import GoldRows
 
 
 def memory_engine(

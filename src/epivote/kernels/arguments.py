@@ -15,7 +15,7 @@ from epivote.data.names import BoolArray, FloatArray, IntArray
 from epivote.data.packed import WIDEST_MASK
 from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
-from epivote.model.passes import GoldRows
+from epivote.model.statistics import GoldRows
 
 
 class BallotColumns(NamedTuple):

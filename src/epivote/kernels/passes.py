@@ -15,8 +15,8 @@ from epivote.data.packed import WIDEST_MASK
 from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
 from epivote.kernels.arguments import Allowed, BallotColumns, Evidence, KeptSets, Moves
-from epivote.model.passes import GoldRows
-from epivote.model.statistics import PassCounts
+from epivote.model.groups import GroupCounts, group_log_weights, group_pass
+from epivote.model.statistics import GoldRows, PassCounts, groups_of
 
 SORTED_BALLOTS = (1 << 16) - 1  # rows with more ballots are sorted as if they had this many: the key has 16 bits
 
@@ -76,6 +76,31 @@ class CompiledPass:
 
         evidence = Evidence.of(parameters)
         return float(soft_pass(*self.ballots, *evidence, *self.allowed, *counts, parameters.factors, self._order))
+
+    def groups(self, parameters: Parameters, n_voters: int) -> GroupCounts:
+        """See `Pass`."""
+        if self.shard.offered is not None:  # which no fit does
+            return group_pass(self.shard, self.gold, parameters, n_voters)
+        from epivote.kernels.group_loops import group_soft_pass
+
+        counts = PassCounts.none(n_voters, len(parameters.priors))
+        occurrences, sizes = np.zeros(parameters.group_log_odds.shape), np.zeros(parameters.n_groups)
+        weights = group_log_weights(self.shard, parameters)[:, 0].copy()
+        evidence = Evidence.of(parameters)._replace(prior_log_odds=parameters.group_log_odds)
+        value = group_soft_pass(
+            *self.ballots,
+            *evidence,
+            *self.allowed,
+            counts.voters,
+            occurrences,
+            sizes,
+            weights,
+            parameters.factors,
+            self._order,
+        )
+        counts.occurrences[:] = occurrences.sum(axis=0)
+        (bounds,) = groups_of(self.shard, by_menu=False)
+        return GroupCounts(counts, occurrences, {bounds: sizes}, float(value))
 
     @cached_property
     def _order(self) -> IntArray:

@@ -19,9 +19,8 @@ from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
 from epivote.model.margins import pushes
 from epivote.model.mixed_odds import mixed
-from epivote.model.passes import GoldRows
 from epivote.model.posterior import log_partition_and_inclusion
-from epivote.model.statistics import Group, PassCounts, groups_of, tally
+from epivote.model.statistics import GoldRows, Group, PassCounts, groups_of, tally
 
 
 class GroupCounts(NamedTuple):

@@ -6,31 +6,24 @@ counts up to rounding.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from epivote.data.names import BoolArray, FloatArray, IntArray
+from epivote.data.names import BoolArray, FloatArray
 from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
 from epivote.model.choose import choose
+from epivote.model.groups import GroupCounts, group_pass
 from epivote.model.margins import margins
 from epivote.model.posterior import log_partition_and_inclusion
-from epivote.model.statistics import PassCounts, tally
-
-
-class GoldRows(NamedTuple):
-    """Rows of a shard whose sets are given."""
-
-    rows: IntArray
-    sets: BoolArray
+from epivote.model.statistics import GoldRows, PassCounts, tally
 
 
 class Pass(Protocol):
     """What an iteration needs from one shard."""
 
     shard: Shard
-    gold: GoldRows | None
 
     def sets(self, parameters: Parameters) -> BoolArray:
         """The most likely sets, given ones in their place."""
@@ -40,6 +33,9 @@ class Pass(Protocol):
 
     def soft(self, parameters: Parameters, counts: PassCounts) -> float:
         """Add what the probabilities of all sets say to `counts`; returns the sum of all log-partitions."""
+
+    def groups(self, parameters: Parameters, n_voters: int) -> GroupCounts:
+        """What the probabilities of all sets and groups say."""
 
 
 class ArrayPass:
@@ -62,6 +58,10 @@ class ArrayPass:
         inside, log_partition = weigh(self.shard, parameters, self.gold)
         counts.include(tally(self.shard, inside, *counts.size))
         return log_partition
+
+    def groups(self, parameters: Parameters, n_voters: int) -> GroupCounts:
+        """See `Pass`."""
+        return group_pass(self.shard, self.gold, parameters, n_voters)
 
     def _with_gold(self, sets: BoolArray) -> BoolArray:
         if self.gold is not None:

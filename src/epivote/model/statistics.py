@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from epivote.data.names import BoolArray, FloatArray, sums
+from epivote.data.names import BoolArray, FloatArray, IntArray, sums
 from epivote.data.shards import Shard
 
 
@@ -73,6 +73,13 @@ class PassCounts(NamedTuple):
         np.add(self.voters, other.voters, out=self.voters)
         np.add(self.occurrences, other.occurrences, out=self.occurrences)
         return self
+
+
+class GoldRows(NamedTuple):
+    """Rows of a shard whose sets are given."""
+
+    rows: IntArray
+    sets: BoolArray
 
 
 def tally(shard: Shard, membership: BoolArray | FloatArray, n_voters: int, n_alternatives: int) -> PassCounts:
