@@ -64,7 +64,7 @@ from epivote.evaluate.metrics import (
     zero_one,
 )
 from epivote.evaluate.sizes import SizeCheck, SizeSuggestion, check_sizes, suggest_size
-from epivote.planning import Plan, PlanPoint, plan
+from epivote.planning import Plan, PlanCheck, PlanPoint, check_plan, plan
 from epivote.simulation import Beta, Simulation, reference_crowd, simulate
 from epivote.summary import FoundSet, GoldCheck, Summary, summarize
 
@@ -121,6 +121,7 @@ __all__ = [
     "PairedTest",
     "Parameters",
     "Plan",
+    "PlanCheck",
     "PlanPoint",
     "Posterior",
     "RateError",
@@ -138,6 +139,7 @@ __all__ = [
     "__version__",
     "agreement",
     "calibration",
+    "check_plan",
     "check_sizes",
     "compare",
     "confusions",

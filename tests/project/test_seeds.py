@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import epivote
-from epivote import AMLE, MaximumLikelihood, Parameters, agreement, plan, reference_crowd, simulate
+from epivote import AMLE, MaximumLikelihood, Parameters, agreement, check_plan, plan, reference_crowd, simulate
 
 SMALL = {"instances": 12, "voters": 5, "alternatives": 4, "bounds": (1, 2)}
 BALLOTS = simulate(**SMALL, hit_rates=0.6, false_alarm_rates=0.4).ballots
@@ -30,6 +30,7 @@ CALLS = {
     "agreement": of_drawn_pairs,
     "AMLE": lambda **seed: AMLE((1, 2), "random", max_iterations=1, **seed).fit(BALLOTS).log_likelihoods_,
     "review": lambda **seed: UNSURE.review(0.97, **seed),
+    "check_plan": lambda **seed: check_plan(UNSURE, **seed),
     "plan": lambda **seed: plan(VOTERS, (1, 2), target=0.5, instances=200, **seed),
     "reference_crowd": lambda **seed: drawn(reference_crowd(12, 5, 4, 2, **seed)),
     "simulate": lambda **seed: drawn(simulate(**SMALL, **seed)),
