@@ -31,7 +31,7 @@ USUAL = (1, 2, 3, 5, 7, 10, 15, 20, 30)  # ballots per instance in the table; ro
 MOST_BALLOTS = 200  # per instance, beyond which no plan is practical; a round number
 ENOUGH_SETS = 100  # sets to compare for one point; fewer instances are thinned several times; a round number
 
-Sets = Mapping[str, Iterable[str]]
+SetMapping = Mapping[str, Iterable[str]]
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def plan(
 
 def check_plan(
     fitted: Estimator,
-    gold: Sets | None = None,
+    gold: SetMapping | None = None,
     *,
     choose: Callable[[Ballots], Estimator] | None = None,
     instances: int = 2000,
@@ -238,10 +238,10 @@ def _unfitted(fitted: Estimator) -> Estimator:
 
 def _thinned_sets(
     choose: Callable[[Ballots], Estimator], ballots: Ballots, count: int, rng: np.random.Generator
-) -> list[Sets]:
+) -> list[SetMapping]:
     """Sets from so many ballots of every instance, drawn anew each time."""
     times = -(-ENOUGH_SETS // ballots.n_instances)
-    found: list[Sets] = []
+    found: list[SetMapping] = []
     for _ in range(times):
         drawn = thin(ballots, count, rng)
         with warnings.catch_warnings():

@@ -33,7 +33,7 @@ LEAST_RELIABLE = 1e-3  # keeps the weight of a ballot with one tick finite; as i
 FLOOR = 1e-4  # smallest rate, as for the other estimators: no voter is ever certain
 
 
-SizeWeights = Literal["equal", "jaccard", "dice", "euclid", "condorcet"]
+BallotWeights = Literal["equal", "jaccard", "dice", "euclid", "condorcet"]
 
 
 class Baseline(Estimator):
@@ -133,13 +133,13 @@ class Approval(Baseline):
     Truths(q: {a})
     """
 
-    def __init__(self, bounds: BoundsLike | None = None, weights: SizeWeights = "equal") -> None:
+    def __init__(self, bounds: BoundsLike | None = None, weights: BallotWeights = "equal") -> None:
         super().__init__(bounds)
         self.weights = weights
 
     def _run(self, ballots: AnyBallots, gold: Gold | None, history: History | None) -> Estimate:
-        if self.weights not in get_args(SizeWeights):
-            raise InputError(f"weights={self.weights!r} is not one of {', '.join(map(repr, get_args(SizeWeights)))}")
+        if self.weights not in get_args(BallotWeights):
+            raise InputError(f"weights={self.weights!r} is not one of {', '.join(map(repr, get_args(BallotWeights)))}")
         return super()._run(ballots, gold, history)
 
     def _rule(self, shard: Shard) -> BoolArray:
@@ -190,7 +190,7 @@ def _counts(shard: Shard) -> FloatArray:
     return counts.reshape(shard.shape).astype(float)
 
 
-def _weighted_counts(shard: Shard, kind: SizeWeights) -> FloatArray:
+def _weighted_counts(shard: Shard, kind: BallotWeights) -> FloatArray:
     """The weights of the ballots that tick each alternative, added up; rounded, so that no order of voters matters."""
     sizes = shard.ticks.lengths()
     weights = np.repeat(_size_weights(np.maximum(sizes, 1), shard.width, kind), sizes)
@@ -198,7 +198,7 @@ def _weighted_counts(shard: Shard, kind: SizeWeights) -> FloatArray:
     return np.round(scores, 9).reshape(shard.shape)
 
 
-def _size_weights(ticks: IntArray, offered: int, kind: SizeWeights) -> FloatArray:
+def _size_weights(ticks: IntArray, offered: int, kind: BallotWeights) -> FloatArray:
     """What ballots weigh by their numbers of ticks, each at least 1."""
     weights = np.ones(len(ticks))
     if kind == "jaccard":
