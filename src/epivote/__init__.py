@@ -67,7 +67,7 @@ from epivote.evaluate.metrics import (
     zero_one,
 )
 from epivote.evaluate.sizes import SizeCheck, SizeSuggestion, check_sizes, suggest_size
-from epivote.planning import Plan, PlanPoint, plan
+from epivote.planning import Plan, PlanCheck, PlanPoint, check_plan, plan
 from epivote.simulation import Beta, Simulation, reference_crowd, simulate
 from epivote.summary import FoundSet, GoldCheck, GoldEffect, Stated, Summary, summarize
 
@@ -129,6 +129,7 @@ __all__ = [
     "PairedTest",
     "Parameters",
     "Plan",
+    "PlanCheck",
     "PlanPoint",
     "Posterior",
     "RateError",
@@ -149,6 +150,7 @@ __all__ = [
     "agreement",
     "calibration",
     "calibration_error",
+    "check_plan",
     "check_sizes",
     "compare",
     "confusions",

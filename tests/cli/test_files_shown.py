@@ -7,7 +7,18 @@ from statistics import fmean, median
 import pytest
 
 import oracles
-from epivote import EM, Interval, Plan, PlanPoint, read_ballots, simulate, suggest_size, write_ballots
+from epivote import (
+    EM,
+    Interval,
+    Plan,
+    PlanCheck,
+    PlanPoint,
+    check_plan,
+    read_ballots,
+    simulate,
+    suggest_size,
+    write_ballots,
+)
 from epivote.cli import estimating
 from said import percent, run, said, table, tables, told
 
@@ -227,9 +238,26 @@ def test_sets_without_confidence_have_no_promises(sets):
 @pytest.mark.parametrize(
     ("target", "needed", "last"),
     [
-        (0.95, 2, "2 ballots per question give 95% exact sets, once the voters are known."),
-        (0.995, 12, "12 ballots per question give 99.5% exact sets, once the voters are known."),
-        (0.95, None, "More than 200 ballots per question are needed for 95% exact sets."),
+        (
+            0.95,
+            2,
+            "2 ballots per instance give 95% exact sets, once the voters are known and if they err independently.",
+        ),
+        (
+            0.5,
+            1,
+            "1 ballot per instance gives 50% exact sets, once the voters are known and if they err independently.",
+        ),
+        (
+            0.995,
+            12,
+            "12 ballots per instance give 99.5% exact sets, once the voters are known and if they err independently.",
+        ),
+        (
+            0.95,
+            None,
+            "More than 200 ballots per instance are needed for 95% exact sets, even if voters err independently.",
+        ),
     ],
 )
 def test_a_plan(target, needed, last, monkeypatch):
@@ -246,7 +274,121 @@ def test_a_plan(target, needed, last, monkeypatch):
         ["2", "95.1%", "93.6% to 97.6%", "█" * 19],
         ["200", "97.0%", "95.5% to 99.5%", "█" * 19],
     ]
-    assert text.splitlines()[-1] == last
+    assert text.splitlines()[-2:] == [
+        last,
+        "Voters who make the same mistakes reach less; with --ballots FILE the plan is checked on real ballots.",
+    ]
+
+
+def interval(mean):
+    return Interval(mean, mean - 0.05, mean + 0.05)
+
+
+MODEL = tuple(PlanPoint(k, interval(mean), interval(0)) for k, mean in ((1, 0.5), (2, 0.75), (4, 0.9)))
+CROWD = tuple(PlanPoint(k, interval(mean), interval(0)) for k, mean in ((1, 0.45), (2, 0.65), (3, 0.8)))
+GOLD = tuple(PlanPoint(k, interval(mean), interval(0)) for k, mean in ((1, 0.4), (2, 0.6)))
+CHECKED = "Checked by leaving out ballots: 30 of 50 instances with 7 or more ballots were fitted anew with fewer"
+ONLY_MODEL = "per instance there is only the model, which assumes voters who err independently."
+
+
+@pytest.mark.parametrize(
+    ("check", "target", "heads", "rows", "last"),
+    [
+        (
+            PlanCheck(CROWD, (), 7, 30, 30, 50),
+            0.8,
+            ["ballots each", "same as whole crowd", "95 % interval", "model"],
+            [
+                ["1", "45.0%", "40.0% to 50.0%", "█" * 9, "50.0%"],
+                ["2", "65.0%", "60.0% to 70.0%", "█" * 13, "75.0%"],
+                ["3", "80.0%", "75.0% to 85.0%", "█" * 16],
+                ["4", "90.0%"],
+            ],
+            [
+                f"{CHECKED}.",
+                "The whole crowd may be wrong too; --gold FILE checks against known sets.",
+                f"For more than 3 ballots {ONLY_MODEL}",
+                "3 ballots per instance give the set of the whole crowd on 80% of the instances in this check.",
+            ],
+        ),
+        (
+            PlanCheck(CROWD, GOLD, 7, 30, 12, 50),
+            0.9,
+            ["ballots each", "right by gold", "95 % interval", "model"],
+            [
+                ["1", "40.0%", "35.0% to 45.0%", "█" * 8, "50.0%"],
+                ["2", "60.0%", "55.0% to 65.0%", "█" * 12, "75.0%"],
+                ["4", "90.0%"],
+            ],
+            [
+                f"{CHECKED}, and 12 sets compared with gold.",
+                f"For more than 2 ballots {ONLY_MODEL}",
+                "No number of ballots that could be checked gives 90% exact sets.",
+                "By the model: 4 ballots per instance give 90% exact sets, once the voters are known and if they err "
+                "independently.",
+            ],
+        ),
+        (
+            PlanCheck(GOLD[:1], (), 2, 50, 50, 50),
+            0.4,
+            ["ballots each", "same as whole crowd", "95 % interval", "model"],
+            [["1", "40.0%", "35.0% to 45.0%", "█" * 8, "50.0%"], ["2", "75.0%"], ["4", "90.0%"]],
+            [
+                "Checked by leaving out ballots: 50 instances with 2 or more ballots were fitted anew with fewer.",
+                "The whole crowd may be wrong too; --gold FILE checks against known sets.",
+                f"For more than 1 ballot {ONLY_MODEL}",
+                "1 ballot per instance gives the set of the whole crowd on 40% of the instances in this check.",
+            ],
+        ),
+        (
+            PlanCheck((), (), 1, 50, 50, 50),
+            0.9,
+            ["ballots each", "same as whole crowd", "95 % interval", "model"],
+            [["1", "50.0%"], ["2", "75.0%"], ["4", "90.0%"]],
+            [
+                "Not checked: too many instances have a single ballot, so none can be left out.",
+                "4 ballots per instance give 90% exact sets, once the voters are known and if they err independently.",
+            ],
+        ),
+    ],
+)
+def test_a_checked_plan(check, target, heads, rows, last, file, monkeypatch):
+    monkeypatch.setattr(estimating, "make_plan", lambda *_given, **_options: Plan(MODEL, target, 4))
+    monkeypatch.setattr(estimating, "check_plan", lambda *_given, **_options: check)
+    text = said("plan", "--size", "1..2", "--ballots", file)
+    (shown,) = tables(text)
+    assert (shown.heads, shown.rows) == (heads, rows)
+    assert text.splitlines()[-len(last) :] == last
+    answer = told("plan", "--size", "1..2", "--ballots", file)
+    assert answer["check"]["against"] == check.against
+    assert answer["check"]["needed"] == check.needed(target)
+    assert len(answer["check"]["crowd"]) == len(check.crowd)
+    assert len(answer["points"]) == 3
+
+
+def test_a_plan_is_checked_against_gold(file, tmp_path):
+    gold = tmp_path / "gold.csv"
+    gold.write_text("instance,alternatives\ni1,a1\ni2,a2\n")
+    found = told("plan", "--size", "1..2", "--ballots", file, "--gold", gold)["check"]
+    assert (found["against"], found["n_compared"], found["n_in_file"]) == ("gold", 2, 14)
+    expected = check_plan(EM((1, 2)).fit(read_ballots(file)), {"i1": {"a1"}, "i2": {"a2"}})
+    assert [point["exact"]["mean"] for point in found["gold"]] == [point.exact.mean for point in expected.gold]
+    alone = run("plan", "--size", "1..2", "--gold", gold)
+    assert (alone.exit_code, alone.stderr) == (
+        1,
+        "epivote: --gold checks a plan on ballots; give them with --ballots FILE\n",
+    )
+    gold.write_text("instance,alternatives\nelsewhere,a1\n")
+    assert "no gold instance has a ballot" in run("plan", "--size", "1", "--ballots", file, "--gold", gold).stderr
+
+
+def test_gold_of_the_file_itself_is_checked_against_too(tmp_path):
+    path = tmp_path / "form.csv"
+    path.write_text("who,Q1,Q2\nann,a,b\nbo,a,b\ncy,b,b\nkey,a,b\n")
+    found = told("plan", "--size", "1", "--ballots", path, "--voter", "who", "--instances", "Q*", "--gold-row", "key")[
+        "check"
+    ]
+    assert (found["against"], found["n_compared"]) == ("gold", 2)
 
 
 def test_pictures_are_written_beside_the_words(file, tmp_path, monkeypatch):

@@ -299,7 +299,11 @@ def test_plans_for_the_voters_of_a_file(crowd, planned):
     ((parameters, _, _),) = planned
     assert parameters.hit_rates.tolist() == [row["hit_rate"] for row in known["voters"]]
     assert parameters.priors.tolist() == [row["prior"] for row in known["alternatives"]]
+    check = answer.pop("check")
+    assert (check["against"], check["available"], check["n_instances"], check["gold"]) == ("the whole crowd", 5, 12, [])
+    assert [point["ballots"] for point in check["crowd"]] == [1, 2]
     assert answer == {
+        "assumes": "voters who err independently",
         "points": [
             {
                 "ballots": 1,
@@ -310,6 +314,7 @@ def test_plans_for_the_voters_of_a_file(crowd, planned):
         "target": 0.95,
         "needed": 1,
     }
+    assert told("plan", "--size", "1..2")["check"] is None
     for count in (0, 1001):
         assert run("plan", "--size", "1", "--n-alternatives", count).exit_code == 2
 

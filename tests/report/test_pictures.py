@@ -8,7 +8,7 @@ import pytest
 
 from epivote import EM, Ballots, CalibrationBin, InputError, Interval, Majority, MaximumLikelihood, SizeBounds, simulate
 from epivote.estimate.explain import Account
-from epivote.planning import Plan, PlanPoint
+from epivote.planning import Plan, PlanCheck, PlanPoint
 from epivote.report import plots
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
@@ -220,6 +220,18 @@ def points():
     )
 
 
+@pytest.mark.parametrize("against", ["gold", "the whole crowd"])
+def test_a_checked_plan_shows_both_curves_with_names(against, axes):
+    few = points()[:2]
+    check = PlanCheck(few, few if against == "gold" else (), 5, 10, 10, 10)
+    plots.plot_plan(Plan(points(), 0.75, 4, check), axes)
+    model, checked = axes.containers
+    assert np.array(model.lines[0].get_xydata()).tolist() == [[1, 0.3], [2, 0.5], [5, 0.8]]
+    assert np.array(checked.lines[0].get_xydata()).tolist() == [[1, 0.3], [2, 0.5]]
+    name = {"gold": "checked: right by gold", "the whole crowd": "checked: same set as the whole crowd"}[against]
+    assert legend(axes) == ["4 ballots reach 75% by the model", "model: voters err independently", name]
+
+
 @pytest.mark.parametrize("needed", [4, None])
 def test_a_plan_marks_target_and_number(needed, axes):
     plots.plot_plan(Plan(points(), 0.75, needed), axes)
@@ -230,8 +242,8 @@ def test_a_plan_marks_target_and_number(needed, axes):
     assert list(target.get_ydata()) == [0.75, 0.75]
     mark = [line for line in axes.lines if line.get_linestyle() == ":"]
     assert [list(line.get_xdata()) for line in mark] == ([] if needed is None else [[4, 4]])
-    if needed is not None:
-        assert legend(axes) == ["4 ballots reach 75%"]
+    named = "model: voters err independently"
+    assert legend(axes) == ([named] if needed is None else ["4 ballots reach 75%", named])
     assert (axes.get_ylim(), axes.get_xlabel(), axes.get_ylabel()) == (
         (0, 1.02),
         "ballots per instance",

@@ -13,7 +13,7 @@ import typer
 
 from epivote.cli import show, show_aggregate
 from epivote.cli.console import INTERRUPTED, one_sentence_per_error, working
-from epivote.cli.fitting import Clock, Fitted, fit
+from epivote.cli.fitting import RULES, Clock, Fitted, fit
 from epivote.cli.options import (
     AsJson,
     BallotFile,
@@ -30,6 +30,7 @@ from epivote.data.bounds import SizeBounds
 from epivote.data.packed import is_packed
 from epivote.data.parameters import Parameters
 from epivote.errors import InputError
+from epivote.estimate.auto import suggest_method
 from epivote.estimate.base import RatedEstimator
 from epivote.evaluate.calibration import calibration
 from epivote.evaluate.metrics import score
@@ -39,8 +40,8 @@ from epivote.formats.predictions import write_predictions
 from epivote.formats.reading import Reading
 from epivote.formats.source import STANDARD_INPUT
 from epivote.formats.write import truth_table, write_estimate, write_open_sets
+from epivote.planning import check_plan, typical_parameters
 from epivote.planning import plan as make_plan
-from epivote.planning import typical_parameters
 from epivote.report.page import write_page
 from epivote.report.plots import check_picture, save_plan, save_waterfall
 
@@ -215,37 +216,65 @@ def evaluate(
 def plan(
     size: Size,
     reading: Reading,
-    ballots: Annotated[Path | None, typer.Option(help="A file of ballots: plan with the voters found in it.")] = None,
+    ballots: Annotated[
+        Path | None,
+        typer.Option(help="A file of ballots: plan with the voters found in it, and check the plan on its ballots."),
+    ] = None,
     hit_rate: Annotated[float, typer.Option(help="Without --ballots: chance to tick a right alternative.")] = 0.7,
     false_alarm_rate: Annotated[float, typer.Option(help="Without --ballots: chance to tick a wrong one.")] = 0.15,
     n_alternatives: Annotated[
         int, typer.Option(min=1, max=1000, help="Without --ballots: how many alternatives are offered.")
     ] = 5,
     prior: Annotated[float, typer.Option(help="Without --ballots: how often an alternative is right.")] = 0.3,
+    gold: Annotated[
+        Path | None, typer.Option(help="With --ballots: CSV instance,alternatives with known sets, to check the plan.")
+    ] = None,
     target: Annotated[float, typer.Option(help="Share of sets that should be exactly right.")] = 0.95,
     plot: Annotated[Path | None, typer.Option(help="Write a picture (.png or .svg) as well.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say how many voters per question are needed, by simulation.
+    """Say how many ballots per instance are needed, by simulation and, with --ballots, checked on them.
 
     Example: epivote plan --size 1..2 --ballots ballots.csv --target 0.95
     """
     with one_sentence_per_error():
         if plot is not None:
             check_picture(plot)
-        interrupted = False
+        interrupted, check = False, None
         if ballots is None:
+            if gold is not None:
+                raise InputError("--gold checks a plan on ballots; give them with --ballots FILE")
             alike = Parameters.alike(1, hit_rate, false_alarm_rate, np.full(n_alternatives, prior))
         else:
-            fitted = _estimate(ballots, reading, Fitting(size))
+            fitted = _estimate_for_plan(ballots, reading, size, gold)
             alike, interrupted = typical_parameters(fitted.estimator.estimate_), fitted.interrupted
+            if not interrupted:
+                with working("Checking the plan") as status:
+                    check = check_plan(
+                        fitted.estimator,
+                        fitted.kept_aside,
+                        choose=lambda drawn: RULES[suggest_method(drawn)[0]](SizeBounds.parse(size)),
+                        progress=lambda count: status.say(f"Checking the plan: {count} ballots per instance"),
+                    )
         with working("Simulating crowds of different sizes"):
-            found = make_plan(alike, SizeBounds.parse(size), target=target)
+            found = replace(make_plan(alike, SizeBounds.parse(size), target=target), check=check)
         if plot is not None:
             save_plan(found, plot)
         show.plan(found, as_json=as_json)
         if interrupted:
             raise typer.Exit(INTERRUPTED)
+
+
+def _estimate_for_plan(ballots: Path, reading: Reading, size: str, gold: Path | None) -> Fitted:
+    """All gold sets, also those of the file, are kept aside: they are there to check with."""
+    clock = Clock()
+    export = _read(ballots, reading, clock)
+    any_gold = gold is not None or export.gold is not None
+    fitted = _fit(
+        export, ballots, Fitting(size, gold=gold, gold_use="score" if any_gold else "auto", quick=True), clock
+    )
+    fitted.check_gold()
+    return fitted
 
 
 def _estimate(ballots: Path, reading: Reading, fitting: Fitting) -> Fitted:

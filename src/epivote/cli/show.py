@@ -10,10 +10,11 @@ from rich.table import Table
 
 from epivote.cli.console import print_json, table, terminal
 from epivote.data.estimate import Estimate
+from epivote.data.names import counted
 from epivote.estimate.explain import Explanation
 from epivote.evaluate.calibration import CalibrationBin
 from epivote.evaluate.metrics import Scores
-from epivote.planning import Plan
+from epivote.planning import Plan, PlanCheck
 
 
 def explanation(told: Explanation, *, as_json: bool) -> None:
@@ -36,10 +37,19 @@ def report(path: Path, estimate: Estimate, *, as_json: bool) -> None:
 
 
 def plan(found: Plan, *, as_json: bool) -> None:
-    """Accuracy against ballots per instance, with a bar each."""
+    """Accuracy against ballots per instance, with a bar each: what was checked on ballots, else what the model says."""
     if as_json:
-        print_json(asdict(found))
-        return
+        told = {**asdict(found), "assumes": "voters who err independently"}
+        if found.check is not None:
+            told["check"] |= {"against": found.check.against, "needed": found.check.needed(found.target)}
+        print_json(told)
+    elif found.check is None:
+        _model_plan(found)
+    else:
+        _checked_plan(found, found.check)
+
+
+def _model_plan(found: Plan) -> None:
     console = terminal()
     shown = table()
     shown.add_column("ballots each", justify="right")
@@ -54,11 +64,74 @@ def plan(found: Plan, *, as_json: bool) -> None:
             "█" * round(20 * point.exact.mean),
         )
     console.print(shown)
+    console.print(_by_the_model(found))
+    console.print(
+        "Voters who make the same mistakes reach less; with --ballots FILE the plan is checked on real ballots."
+    )
+
+
+def _by_the_model(found: Plan) -> str:
     goal = f"{100 * found.target:g}% exact sets"
     if found.needed is None:
-        console.print(f"More than {found.points[-1].ballots} ballots per question are needed for {goal}.")
-    else:
-        console.print(f"{found.needed} ballots per question give {goal}, once the voters are known.")
+        most = found.points[-1].ballots
+        return f"More than {most} ballots per instance are needed for {goal}, even if voters err independently."
+    ballots = counted(found.needed, "ballot")
+    return (
+        f"{ballots} per instance {_give(found.needed)} {goal}, once the voters are known and if they err independently."
+    )
+
+
+def _give(ballots: int) -> str:
+    return "gives" if ballots == 1 else "give"
+
+
+def _checked_plan(found: Plan, check: PlanCheck) -> None:
+    console = terminal()
+    shown = table()
+    shown.add_column("ballots each", justify="right")
+    shown.add_column("right by gold" if check.gold else "same as whole crowd", justify="right")
+    shown.add_column("95 % interval", justify="right")
+    shown.add_column("", no_wrap=True)
+    shown.add_column("model", justify="right")
+    checked = {point.ballots: point.exact for point in check.points}
+    model = {point.ballots: point.exact for point in found.points}
+    for ballots in sorted({*checked, *model}):
+        share = checked.get(ballots)
+        shown.add_row(
+            f"{ballots:,}",
+            "" if share is None else f"{share.mean:.1%}",
+            "" if share is None else f"{share.low:.1%} to {share.high:.1%}",
+            "" if share is None else "█" * round(20 * share.mean),
+            f"{model[ballots].mean:.1%}" if ballots in model else "",
+        )
+    console.print(shown)
+    for line in _about_the_check(found, check):
+        console.print(line)
+
+
+def _about_the_check(found: Plan, check: PlanCheck) -> list[str]:
+    """What was checked, how it compares with the model, and how many ballots are needed."""
+    if not check.points:
+        return ["Not checked: too many instances have a single ballot, so none can be left out.", _by_the_model(found)]
+    share = f"{100 * found.target:g}%"
+    goal = f"{share} exact sets" if check.gold else f"the set of the whole crowd on {share} of the instances"
+    of = "" if check.n_instances == check.n_in_file else f" of {check.n_in_file:,}"
+    compared = f", and {counted(check.n_compared, 'set')} compared with gold" if check.gold else ""
+    lines = [
+        f"Checked by leaving out ballots: {check.n_instances:,}{of} instances with {check.available:,} or more ballots "
+        f"were fitted anew with fewer{compared}."
+    ]
+    if not check.gold:
+        lines.append("The whole crowd may be wrong too; --gold FILE checks against known sets.")
+    last, needed = check.points[-1].ballots, check.needed(found.target)
+    lines.append(
+        f"For more than {counted(last, 'ballot')} per instance there is only the model, which assumes voters who err "
+        "independently."
+    )
+    if needed is not None:
+        return [*lines, f"{counted(needed, 'ballot')} per instance {_give(needed)} {goal} in this check."]
+    lines.append(f"No number of ballots that could be checked gives {goal}.")
+    return [*lines, f"By the model: {_by_the_model(found)}"]
 
 
 def scores_table(

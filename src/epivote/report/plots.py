@@ -10,7 +10,7 @@ import numpy as np
 
 from epivote.estimate.explain import Account, Explanation
 from epivote.evaluate.calibration import CalibrationBin
-from epivote.planning import Plan
+from epivote.planning import Plan, PlanPoint
 from epivote.report.axes import AGAINST, FOR, TOTAL, check_picture, new_axes, pyplot, save
 from epivote.report.estimate_plots import (
     plot_confidence,
@@ -81,19 +81,32 @@ def plot_calibration(bins: Sequence[CalibrationBin], ax: Axes | None = None) -> 
 
 
 def plot_plan(plan: Plan, ax: Axes | None = None) -> Axes:
-    """Share of exact sets to expect against ballots per instance, with the target marked."""
+    """Share of exact sets to expect against ballots per instance, with the target marked.
+
+    Where the plan was checked, what was found is drawn beside what the model says.
+    """
     ax = ax or new_axes()
-    ballots = [point.ballots for point in plan.points]
-    mean = np.array([point.exact.mean for point in plan.points])
-    low = mean - np.array([point.exact.low for point in plan.points])
-    high = np.array([point.exact.high for point in plan.points]) - mean
-    ax.errorbar(ballots, mean, yerr=[low, high], fmt="o-", color=FOR, capsize=3)
+    _plan_curve(ax, plan.points, "model: voters err independently", FOR)
+    needed, by = plan.needed, ""
+    if plan.check is not None:
+        names = {"gold": "checked: right by gold", "the whole crowd": "checked: same set as the whole crowd"}
+        _plan_curve(ax, plan.check.points, names[plan.check.against], TOTAL)
+        by = " by the model"
     ax.axhline(plan.target, color=TOTAL, linestyle="--", linewidth=1)
-    if plan.needed is not None:
-        ax.axvline(plan.needed, color=AGAINST, linestyle=":", label=f"{plan.needed} ballots reach {plan.target:.0%}")
-        ax.legend(loc="lower right", frameon=False)
+    if needed is not None:
+        ax.axvline(needed, color=AGAINST, linestyle=":", label=f"{needed} ballots reach {plan.target:.0%}{by}")
+    ax.legend(loc="lower right", frameon=False)
     ax.set(xlabel="ballots per instance", ylabel="sets exactly right", ylim=(0, 1.02))
     return ax
+
+
+def _plan_curve(ax: Axes, points: Sequence[PlanPoint], label: str, color: str) -> None:
+    mean = np.array([point.exact.mean for point in points])
+    low = mean - np.array([point.exact.low for point in points])
+    high = np.array([point.exact.high for point in points]) - mean
+    ax.errorbar(
+        [point.ballots for point in points], mean, yerr=[low, high], fmt="o-", color=color, capsize=3, label=label
+    )
 
 
 def save_plan(plan: Plan, path: Path) -> None:
