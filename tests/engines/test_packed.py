@@ -119,9 +119,9 @@ def test_gold_and_bounds_of_single_instances_find_their_block(packed):
         AMLE(bounds).fit(packed, gold={"nowhere": {"a1"}})
 
 
-@pytest.mark.parametrize(("alternatives", "instances"), [(12, 40), (70, 6)])
+@pytest.mark.parametrize(("alternatives", "instances"), [(12, 20), (70, 6)])
 def test_menus_are_packed_too(tmp_path, alternatives, instances):
-    drawn = simulate(instances=instances, voters=12, alternatives=alternatives, bounds=(1, 2), seed=3).ballots
+    drawn = simulate(instances=instances, voters=4, alternatives=alternatives, bounds=(1, 2), seed=3).ballots
     rng = np.random.default_rng(1)
     menu = {}
     for instance in drawn.instances:
@@ -131,7 +131,7 @@ def test_menus_are_packed_too(tmp_path, alternatives, instances):
     packed = write_packed([ballots], tmp_path / "menus")
     assert packed == ballots
     for priors in ("shared", "individual"):
-        found, expected = (AMLE((1, 2), priors=priors, max_iterations=4).fit(each) for each in (packed, ballots))
+        found, expected = (AMLE((1, 2), priors=priors, max_iterations=2).fit(each) for each in (packed, ballots))
         assert found.parameters_ == expected.parameters_
         assert found.log_likelihoods_ == expected.log_likelihoods_
         assert found.truth_ == expected.truth_
