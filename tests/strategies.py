@@ -1,6 +1,7 @@
 """Random small elections for properties."""
 
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 from hypothesis import strategies as st
@@ -8,6 +9,8 @@ from hypothesis import strategies as st
 from epivote import Ballots, Parameters, SizeBounds, Truths
 
 rates = st.floats(0.02, 0.98)
+yes_or_no = st.booleans()
+between = cache(st.integers)  # a strategy is checked once, not whenever it is drawn from
 names = st.text(min_size=1, max_size=6).filter(lambda name: "|" not in name and "\x00" not in name)
 
 
@@ -40,6 +43,12 @@ class Election:
         )
 
 
+def some_of(draw, names, *, least=0):
+    """Some of at most a few names, in one draw: a number whose bits say which; `least` is 1 if none is too few."""
+    bits = draw(between(least, 2 ** len(names) - 1))
+    return [name for k, name in enumerate(names) if bits >> k & 1]
+
+
 @st.composite
 def elections(
     draw,
@@ -52,27 +61,23 @@ def elections(
     min_instances=1,
     full=False,
 ):
-    voters = [f"v{i}" for i in range(draw(st.integers(1, max_voters)))]
-    instances = [f"z{z}" for z in range(draw(st.integers(min_instances, max_instances)))]
-    alternatives = [f"a{j}" for j in range(draw(st.integers(1, max_alternatives)))]
-    has_menus = menus and draw(st.booleans())
-    offered = {
-        z: sorted(draw(st.sets(st.sampled_from(alternatives), min_size=1))) if has_menus else alternatives
-        for z in instances
-    }
+    voters = [f"v{i}" for i in range(draw(between(1, max_voters)))]
+    instances = [f"z{z}" for z in range(draw(between(min_instances, max_instances)))]
+    alternatives = [f"a{j}" for j in range(draw(between(1, max_alternatives)))]
+    has_menus = menus and draw(yes_or_no)
+    offered = {z: some_of(draw, alternatives, least=1) if has_menus else alternatives for z in instances}
     ballots = {}
     for z in instances:
-        who = voters if full else sorted(draw(st.sets(st.sampled_from(voters), min_size=1)))
-        for v in who:
-            ballots[v, z] = draw(st.sets(st.sampled_from(offered[z])))
+        for v in voters if full else some_of(draw, voters, least=1):
+            ballots[v, z] = set(some_of(draw, offered[z]))
     smallest = min(len(menu) for menu in offered.values())
-    lower = draw(st.integers(0, smallest))
-    upper = draw(st.integers(lower, len(alternatives)))
+    lower = draw(between(0, smallest))
+    upper = draw(between(lower, len(alternatives)))
     own = {}
-    if per_instance and draw(st.booleans()):
-        for z in draw(st.sets(st.sampled_from(instances))):
-            low = draw(st.integers(0, len(offered[z])))
-            own[z] = (low, draw(st.integers(low, len(offered[z]))))
+    if per_instance and draw(yes_or_no):
+        for z in some_of(draw, instances):
+            low = draw(between(0, len(offered[z])))
+            own[z] = (low, draw(between(low, len(offered[z]))))
     pairs = {z: own.get(z, (lower, upper)) for z in instances}
     return Election(
         voters=voters,
@@ -94,6 +99,6 @@ def draw_truths(data, election: Election) -> Truths:
     truths = {}
     for z in election.instances:
         lower, upper = election.bounds[z]
-        size = data.draw(st.integers(lower, upper))
+        size = data.draw(between(lower, upper))
         truths[z] = set(data.draw(st.permutations(election.menus[z]))[:size])
     return Truths.from_mapping(truths, alternatives=election.alternatives)

@@ -18,8 +18,8 @@ CASES = ROOT / "tests" / "cases"
 BIRDS = ROOT / "examples" / "birds.csv"
 
 
-def run(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+def run(*arguments, **options):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], **options)
 
 
 def shell(*arguments, **options):
@@ -125,11 +125,11 @@ def test_standard_input_and_output():
     assert lines[0] == "instance,alternatives,confidence"
     assert lines[4].startswith("picture 4,blackbird|robin,0.99")
     assert len(lines) == 25
-    converted = shell("convert", "-", "-", input=(CASES / "mturk.csv").read_bytes())
-    assert converted.stdout.decode() == "voter,instance,alternatives\nann,q1,robin|wren\nbo,q1,\nann,q2,owl\n"
-    nothing = shell("aggregate", "-", "--size", "1", input=b"")
-    assert (nothing.returncode, nothing.stdout) == (1, b"")
-    assert nothing.stderr.decode().startswith("epivote: standard input is empty")
+    converted = run("convert", "-", "-", input=(CASES / "mturk.csv").read_bytes())
+    assert converted.stdout == "voter,instance,alternatives\nann,q1,robin|wren\nbo,q1,\nann,q2,owl\n"
+    nothing = run("aggregate", "-", "--size", "1", input=b"")
+    assert (nothing.exit_code, nothing.stdout) == (1, "")
+    assert nothing.stderr.startswith("epivote: standard input is empty")
 
 
 def test_a_pipe_can_be_read(tmp_path):

@@ -104,7 +104,8 @@ def test_what_cannot_be_is_said_in_one_sentence(packed, tmp_path):
 @pytest.mark.filterwarnings("ignore")
 def test_a_scheduler_is_used_by_its_address(packed, tmp_path):
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+    threads = {"processes": False, "protocol": "tcp://"}  # quicker than processes, and reached from others alike
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, **threads) as cluster:
         command = [sys.executable, "-m", "epivote", "aggregate", packed, "--size", "1..2", "--out", tmp_path / "far"]
         command += ["--scheduler", cluster.scheduler_address]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)

@@ -15,10 +15,10 @@ from patience import in_time
 BIRDS = Path(__file__).parent.parent.parent / "examples" / "birds.csv"
 
 
-def at_a_terminal(*arguments, columns=80):
+def at_a_terminal(*arguments, columns=80, run=("-m", "epivote")):
     """All that the command writes to a terminal of this width, without the codes that move the cursor."""
     leader, follower = pty.openpty()
-    command = [sys.executable, "-m", "epivote", *map(str, arguments)]
+    command = [sys.executable, *run, *map(str, arguments)]
     environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm"}
     pipes = {"stdin": follower, "stdout": follower, "stderr": follower}
     written = b""
@@ -59,9 +59,21 @@ def test_nothing_of_it_where_nobody_watches(crowd):
     assert b"\x1b" not in done.stdout
 
 
-@pytest.mark.parametrize("columns", [60, 80, 120])
-def test_tables_fit_the_terminal(columns):
-    told = at_a_terminal("aggregate", BIRDS, "--size", "1..2", columns=columns)
-    table_lines = [line for line in told.splitlines() if line.startswith(("  ", " ─"))]
-    assert len(table_lines) > 40
-    assert max(map(len, table_lines)) <= columns
+AT_WIDTHS = """
+import os, sys
+from epivote.cli import app
+for columns in (60, 80, 120):
+    os.environ["COLUMNS"] = str(columns)
+    print("columns", columns)
+    app(sys.argv[1:], standalone_mode=False)
+"""
+
+
+def test_tables_fit_the_terminal():
+    told = at_a_terminal("aggregate", BIRDS, "--size", "1..2", run=("-c", AT_WIDTHS))
+    _, *parts = re.split(r"^columns (\d+)\s", told, flags=re.MULTILINE)
+    assert parts[::2] == ["60", "80", "120"]
+    for columns, text in zip(map(int, parts[::2]), parts[1::2], strict=True):
+        table_lines = [line for line in text.splitlines() if line.startswith(("  ", " ─"))]
+        assert len(table_lines) > 40
+        assert columns - 20 < max(map(len, table_lines)) <= columns, "no wider than the terminal, but not much narrower"

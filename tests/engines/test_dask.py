@@ -17,7 +17,8 @@ from epivote.engines import dask as dask_engine
 from grouped import crowd_in_groups
 
 distributed = pytest.importorskip("distributed")
-CROWD = reference_crowd(2000, 60, 9, 3, seed=4)
+CROWD = reference_crowd(1000, 60, 9, 3, seed=4)
+IN_THREADS = {"processes": False, "protocol": "tcp://"}  # quicker than processes, and reached in the same way
 PATIENCE = 300.0  # seconds for a whole test, far more than any takes
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the cluster's own threads and sockets
 
@@ -50,7 +51,7 @@ def wait_until(condition, seconds=60.0):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(packing, "BALLOTS_PER_BLOCK", 1000)
+        patch.setattr(packing, "BALLOTS_PER_BLOCK", 500)
         return write_packed([CROWD.ballots], tmp_path_factory.mktemp("packs") / "crowd").folder
 
 
@@ -76,9 +77,9 @@ def user(unharmed):
 
 @pytest.fixture
 def cluster(request):
-    """A cluster to do harm to, of one worker unless told otherwise."""
-    workers = getattr(request, "param", 1)
-    with distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster:
+    """A cluster to do harm to, of one worker in a process unless told otherwise."""
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None} | getattr(request, "param", {})
+    with distributed.LocalCluster(**options) as cluster:
         yield cluster
 
 
@@ -124,7 +125,7 @@ def test_tasks_do_not_pile_up_on_the_scheduler(folder, user):
 @pytest.mark.parametrize(
     "noticed", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["at once", "once it is known"]
 )
-@pytest.mark.parametrize("cluster", [2], indirect=True, ids=["two workers"])
+@pytest.mark.parametrize("cluster", [{"n_workers": 2}], indirect=True, ids=["two workers"])
 def test_a_worker_killed_in_the_middle_changes_nothing(folder, cluster, client, expected, noticed):
     killed = []
 
@@ -142,29 +143,36 @@ def test_a_worker_killed_in_the_middle_changes_nothing(folder, cluster, client, 
 
 
 class Spoilt(distributed.WorkerPlugin):
-    """Keeps a worker, and every worker that takes its place, from its work."""
+    """Keeps a worker, and every worker that takes its place, from its work until it is taken away."""
+
+    name = "spoilt"
 
     def __init__(self, spoil):
         self.spoil = spoil
 
-    def setup(self, worker):
-        self.spoil(worker)
+    def setup(self, worker):  # noqa: ARG002
+        self.patch = pytest.MonkeyPatch()
+        self.spoil(self.patch)
+
+    def teardown(self, worker):  # noqa: ARG002
+        self.patch.undo()
 
 
-def die_when_asked(_worker):
+def die_when_asked(patch):
     from epivote.engines.local import LocalEngine
 
-    LocalEngine.hard_sums = lambda *_: os._exit(1)
+    patch.setattr(LocalEngine, "hard_sums", lambda *_: os._exit(1))
 
 
-def forget_epivote(_worker):
-    sys.meta_path[:] = [finder for finder in sys.meta_path if not hasattr(finder, "find_distributions")]
+def forget_epivote(patch):
+    kept = [finder for finder in sys.meta_path if not hasattr(finder, "find_distributions")]
+    patch.setattr(sys, "meta_path", kept)
 
 
-def grow_old(_worker):
+def grow_old(patch):
     from importlib.metadata import distribution
 
-    type(distribution("epivote")).version = "0.0.1"
+    patch.setattr(type(distribution("epivote")), "version", "0.0.1")
 
 
 @pytest.mark.slow
@@ -175,14 +183,17 @@ def test_workers_that_die_whatever_they_do_are_given_up_with_one_sentence(folder
 
 
 @pytest.mark.parametrize(("spoil", "has"), [(forget_epivote, "no epivote"), (grow_old, "epivote 0.0.1")])
-def test_workers_without_the_same_epivote_are_refused(folder, client, spoil, has):
-    client.register_plugin(Spoilt(spoil))
+def test_workers_without_the_same_epivote_are_refused(folder, user, expected, spoil, has):
+    user.register_plugin(Spoilt(spoil))
     with pytest.raises(
         ClusterError, match=rf"the worker tcp://\S+ has {has}; install epivote \d+\.\S+ on every worker"
     ):
-        AMLE((1, 3)).fit(open_packed(folder, client=client))
+        AMLE((1, 3)).fit(open_packed(folder, client=user))
+    user.unregister_worker_plugin(Spoilt.name)
+    assert AMLE((1, 3)).fit(open_packed(folder, client=user)).truth_ == expected.truth_
 
 
+@pytest.mark.parametrize("cluster", [IN_THREADS], indirect=True, ids=["threads"])
 def test_a_scheduler_that_closes_is_told_in_one_sentence(folder, cluster, client):
     def close(iteration, _value):
         if iteration == 2:

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 
@@ -29,10 +30,15 @@ def cut_after(count):
     return progress
 
 
+@cache
+def went_through(make):
+    return make().fit(CROWD.ballots, gold=GOLD)
+
+
 @pytest.mark.parametrize("make", [lambda: AMLE((1, 3)), lambda: AMLE((1, 3), n_starts=3), lambda: EM((1, 3))])
 @pytest.mark.parametrize("count", [1, 9, 14])
 def test_going_on_gives_what_going_through_gives(tmp_path, make, count):
-    whole = make().fit(CROWD.ballots, gold=GOLD)
+    whole = went_through(make)
     kept = tmp_path / "fit.checkpoint"
     with pytest.raises(CutError):
         make().fit(CROWD.ballots, gold=GOLD, progress=cut_after(count), checkpoint=kept)

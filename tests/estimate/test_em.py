@@ -60,24 +60,24 @@ def test_no_iteration_ever_lowers_the_marginal_likelihood(priors, menus, data):
     if data.draw(st.booleans()):
         membership, _ = task.expectation(parameters)
         pseudo = shrinkage(task.statistics(membership), strength=2.0, with_priors=kind == "individual")
+    before = marginal(election, ballots, parameters) + pseudo.log_density(parameters)
     for _ in range(4):
         membership, _ = task.expectation(parameters)
-        following = maximise(task.statistics(membership, by_menu=by_menu), parameters, kind, FLOOR, pseudo)
-        before = marginal(election, ballots, parameters) + pseudo.log_density(parameters)
-        after = marginal(election, ballots, following) + pseudo.log_density(following)
+        parameters = maximise(task.statistics(membership, by_menu=by_menu), parameters, kind, FLOOR, pseudo)
+        after = marginal(election, ballots, parameters) + pseudo.log_density(parameters)
         assert after >= before - 1e-8
-        parameters = following
+        before = after
 
 
 @given(elections(min_instances=2), st.sampled_from([0, 1.0, "auto"]))
 def test_the_history_is_the_objective_and_rises(election, strength):
     ballots = election.as_ballots()
-    fitted = EM(election.size_bounds, shrinkage=strength, max_iterations=60).fit(ballots)
+    fitted = EM(election.size_bounds, shrinkage=strength, max_iterations=25).fit(ballots)
     assert np.all(np.diff(fitted.log_likelihoods_) >= -1e-8)
-    if strength == 0 and fitted.converged_:
+    if strength == 0:
         reached = marginal(election, ballots, fitted.parameters_)
         assert fitted.log_likelihoods_[-1] <= reached + 1e-8
-        assert fitted.log_likelihoods_[-1] == pytest.approx(reached, abs=1e-2)
+        assert fitted.log_likelihoods_[-1] == pytest.approx(reached, abs=1e-2) or not fitted.converged_
 
 
 def test_em_on_hard_evidence_is_amle():

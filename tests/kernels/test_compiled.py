@@ -210,7 +210,7 @@ def test_masks_and_lists_find_what_arrays_find(alternatives, upper, monkeypatch)
     fits = {}
     for compiled in (False, True):
         monkeypatch.setattr(memory, "worth_compiling", lambda _, compiled=compiled: compiled)
-        fits[compiled] = AMLE((1, upper)).fit(ballots), EM((1, upper)).fit(ballots)
+        fits[compiled] = [rule((1, upper), max_iterations=8).fit(ballots) for rule in (AMLE, EM)]
     (hard, soft), (hard_compiled, soft_compiled) = fits[False], fits[True]
     assert hard_compiled.truth_ == hard.truth_
     assert hard_compiled.parameters_ == hard.parameters_, "to the last bit"

@@ -1,5 +1,6 @@
 """A reduced run gives the accepted numbers: on the carried quiz everywhere, on the paper's where it is at hand."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -15,10 +16,27 @@ ANYWHERE = (accuracy, initialisations, complexity, participants, examples, propo
 ON_THE_QUIZ = (table1, accuracy, initialisations, participants, proposition2)
 
 
-def test_a_reduced_run_on_the_carried_quiz(no_data, tmp_path, matches_golden):
+@pytest.fixture
+def drawn_once(monkeypatch):
+    """Pictures are drawn as SVG only; drawing every one again in dots takes as long as all measuring."""
+    save = Figure.savefig
+
+    def save_lines(figure, path, **options):
+        if path.suffix == ".svg":
+            save(figure, path, **options)
+
+    monkeypatch.setattr(Figure, "savefig", save_lines)
+
+
+def test_a_reduced_run_on_the_carried_quiz(no_data, drawn_once, tmp_path, matches_golden):
     sheets = reproduce([module.SECTION for module in ANYWHERE], BIRDS, tmp_path, 1, "test")
     matches_golden(tmp_path, "reproduction-birds")
     assert all(sheet.text for sheet in sheets.values())
+    shown = {
+        name for sheet in sheets.values() for name in re.findall(r"\(reproduction/(.*)\.svg\)", "\n".join(sheet.text))
+    }
+    assert shown == {path.stem for path in tmp_path.glob("*.svg")}
+    assert len(shown) == 13
 
 
 def test_a_reduced_run_on_the_papers_quiz(tmp_path, monkeypatch, matches_golden):
