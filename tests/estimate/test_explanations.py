@@ -176,5 +176,5 @@ def test_all_of_an_explanation_is_ready_for_json():
     assert again == json.loads(json.dumps({**asdict(told), "bound_effect": told.bound_effect}))
     assert set(again) == {
         *("instance", "answer", "confidence", "threshold", "settled", "size", "without_bounds", "accounts"),
-        *("runners_up", "gold", "bound_effect"),
+        *("runners_up", "gold", "group", "bound_effect"),
     }

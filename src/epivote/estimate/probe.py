@@ -13,8 +13,9 @@ PROBE_TOLERANCE = 1e-2  # change of rates at which they stop early: enough to te
 SAMPLE_INSTANCES = 1000  # about so many are asked, and no more gold ones; a round number
 
 
-def sampled(ballots: AnyBallots, gold: Gold | None, count: int = SAMPLE_INSTANCES) -> tuple[Ballots, Gold | None]:
-    """About so many instances, gold ones among them, and their gold sets."""
+def sampled(ballots: AnyBallots, gold: Gold | None, count: int | None = None) -> tuple[Ballots, Gold | None]:
+    """About so many instances, a thousand if nothing is said, gold ones among them, and their gold sets."""
+    count = count or SAMPLE_INSTANCES
     some_gold = list(gold or ())[:count]
     sample = ballots.sample_instances(max(1, ballots.n_instances // count), some_gold)
     here = {name: gold[name] for name in some_gold if name in sample.instance_index} if gold else {}
