@@ -27,7 +27,7 @@ def main() -> int:
     """Returns 1 while a defect goes unnoticed."""
     options = _options()
     FOLDER.mkdir(parents=True, exist_ok=True)
-    if options.map or not (FOLDER / "touched.json").exists():
+    if options.map or not touched.is_known(FOLDER):
         touched.run_suite(ROOT, FOLDER)
     known = touched.read(ROOT, FOLDER)
     reasons = {each["key"]: each["reason"] for each in tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["defect"]}

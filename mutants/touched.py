@@ -73,6 +73,11 @@ def run_suite(root: Path, folder: Path) -> None:
     subprocess.run(_coverage("combine", folder, "--quiet"), cwd=root, check=True)
 
 
+def is_known(folder: Path) -> bool:
+    """Whether a run of the suite can be read, `make coverage` for example."""
+    return (folder / "touched.json").exists() or (folder / "coverage").exists()
+
+
 def _coverage(command: str, folder: Path, *options: str) -> list[str]:
     return [sys.executable, "-m", "coverage", command, f"--rcfile={folder / 'settings.ini'}", *options]
 

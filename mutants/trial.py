@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 from mutants import notes
@@ -21,7 +22,13 @@ from mutants.sample import package_of
 from mutants.touched import Touched
 
 COPIED = ("src", "tests", "docs", "examples", "experiments", "benchmarks", "mutants", ".ci")
-EVERYWHERE = "tests/project/test_signatures.py"  # tries what runs on import, decorators for example
+EVERYWHERE = (  # what runs on import, decorators for example; what is looked for in the text of every file
+    "tests/project/test_signatures.py",
+    "tests/project/test_encodings.py",
+)
+QUICK = 0.2  # seconds; such tests of the same package are tried on what runs on import: coverage names one test only
+LONG = 1.0  # seconds; longer tests come last
+FIRST = 10.0  # seconds of tests that are tried before the others are even imported
 GRACE = 60.0  # seconds beyond three times what the tests usually take; compiling a changed loop needs some
 COMPILED = re.compile(  # functions whose lines coverage does not see
     r"^@(?:compiled|inlined|reordering|unordered)\ndef (\w+)", re.MULTILINE
@@ -51,17 +58,37 @@ def covering_tests(defect: Defect, touched: Touched, root: Path) -> list[str]:
         found = touched.by(defect.file, body)
     if not found:
         found = touched.by_file(defect.file) | _users([_name(defect, root)], touched, root)
+    if not defect.function:
+        found |= {test for test in touched.seconds if _is_own(test, defect) and touched.seconds[test] < QUICK}
     return _likely_first(found, defect, touched)
 
 
 def _likely_first(tests: set[str], defect: Defect, touched: Touched) -> list[str]:
-    """The package's own tests first, then those of quick files; tests of a file stay together and keep its fixtures."""
+    """Quick tests before long ones, and among them the package's own before those of quick files.
+
+    Tests of a file stay together and keep its fixtures.
+    """
     cost: dict[str, float] = {}
     for test in tests:
         cost[_file(test)] = cost.get(_file(test), 0.0) + touched.seconds.get(test, 0.0)
-    own = f"tests/{package_of(defect.file)}"
-    rank = {file: (not file.startswith(own), seconds, file) for file, seconds in cost.items()}
-    return sorted(tests, key=lambda test: (rank[_file(test)], touched.seconds.get(test, 0.0), test))
+    rank = {file: (not _is_own(file, defect), seconds, file) for file, seconds in cost.items()}
+
+    def place(test: str) -> tuple[object, ...]:
+        seconds = touched.seconds.get(test, 0.0)
+        return seconds > LONG, rank[_file(test)], seconds, test
+
+    return sorted(tests, key=place)
+
+
+def _is_own(test: str, defect: Defect) -> bool:
+    return test.startswith(f"tests/{package_of(defect.file)}/")
+
+
+def _stages(tests: list[str], touched: Touched) -> list[list[str]]:
+    """The first seconds of tests, and the others: most defects are noticed before all files of tests are imported."""
+    spent = accumulate(touched.seconds.get(test, 0.0) for test in tests)
+    cut = sum(seconds <= FIRST for seconds in spent)
+    return [each for each in (tests[:cut], tests[cut:]) if each]
 
 
 def _file(test: str) -> str:
@@ -130,8 +157,7 @@ def make_copy(root: Path, copy: Path) -> None:
 def try_defect(defect: Defect, touched: Touched, root: Path, copy: Path, new: Sequence[str] = ()) -> Outcome:
     """Plant it, run the tests until one fails, and take it out again; `new` are files of tests to run as well."""
     tests = [*new, *covering_tests(defect, touched, root)]
-    if (root / EVERYWHERE).exists():
-        tests.append(EVERYWHERE)
+    tests += [each for each in EVERYWHERE if (root / each).exists()]
     if not tests:
         return Outcome(defect.key, "untested", "", 0, 0.0)
     target = copy / defect.file
@@ -142,7 +168,11 @@ def try_defect(defect: Defect, touched: Touched, root: Path, copy: Path, new: Se
     if compiled:
         _forget_compiled(copy)
     try:
-        status, by = _run(tests, touched, root, copy)
+        status, by = "survived", ""
+        for some in _stages(tests, touched):
+            status, by = _run(some, touched, root, copy)
+            if status != "survived":
+                break
     finally:
         shutil.copy2(root / defect.file, target)
         if compiled:
