@@ -58,7 +58,7 @@ def covering_tests(defect: Defect, touched: Touched, root: Path) -> list[str]:
         found = touched.by(defect.file, body)
     if not found:
         found = touched.by_file(defect.file) | _users([_name(defect, root)], touched, root)
-    if not defect.function:
+    if defect.line not in body:
         found |= {test for test in touched.seconds if _is_own(test, defect) and touched.seconds[test] < QUICK}
     return _likely_first(found, defect, touched)
 
