@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
+from typing import Literal
 
 from mutants import notes
 from mutants.defects import Defect
@@ -28,16 +29,21 @@ EVERYWHERE = (  # what runs on import, decorators for example; what is looked fo
 )
 QUICK = 0.2  # seconds; such tests of the same package are tried on what runs on import: coverage names one test only
 LONG = 1.0  # seconds; longer tests come last
-FIRST = 10.0  # seconds of tests that are tried before the others are even imported
+FIRST = 10.0  # seconds of tests that are tried before the others are even imported; a round number
 GRACE = 60.0  # seconds beyond three times what the tests usually take; compiling a changed loop needs some
 COMPILED = re.compile(  # functions whose lines coverage does not see
     r"^@(?:compiled|inlined|reordering|unordered)\ndef (\w+)", re.MULTILINE
 )
 
+Stage = Literal["all", "likeliest", "others"]
+"""Which of the tests that could notice a defect are run."""
+
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a defect: `killed` by a test, `timeout`, `survived`, or `untested` where no test runs the line."""
+    """What became of a defect: `killed` by a test, `timeout`, `survived`, or `untested` where no test runs the line;
+    `equivalent` if it was not tried because it changes nothing.
+    """
 
     key: str
     status: str
@@ -84,11 +90,11 @@ def _is_own(test: str, defect: Defect) -> bool:
     return test.startswith(f"tests/{package_of(defect.file)}/")
 
 
-def _stages(tests: list[str], touched: Touched) -> list[list[str]]:
-    """The first seconds of tests, and the others: most defects are noticed before all files of tests are imported."""
+def _at(stage: Stage, tests: list[str], touched: Touched) -> list[str]:
+    """The first seconds of tests, or the others: most defects are noticed before all files of tests are imported."""
     spent = accumulate(touched.seconds.get(test, 0.0) for test in tests)
     cut = sum(seconds <= FIRST for seconds in spent)
-    return [each for each in (tests[:cut], tests[cut:]) if each]
+    return {"all": tests, "likeliest": tests[:cut], "others": tests[cut:]}[stage]
 
 
 def _file(test: str) -> str:
@@ -154,12 +160,15 @@ def make_copy(root: Path, copy: Path) -> None:
             shutil.copy2(path, copy / path.name)
 
 
-def try_defect(defect: Defect, touched: Touched, root: Path, copy: Path, new: Sequence[str] = ()) -> Outcome:
+def try_defect(
+    defect: Defect, touched: Touched, root: Path, copy: Path, new: Sequence[str] = (), stage: Stage = "all"
+) -> Outcome:
     """Plant it, run the tests until one fails, and take it out again; `new` are files of tests to run as well."""
     tests = [*new, *covering_tests(defect, touched, root)]
     tests += [each for each in EVERYWHERE if (root / each).exists()]
-    if not tests:
-        return Outcome(defect.key, "untested", "", 0, 0.0)
+    some = _at(stage, tests, touched)
+    if not some:
+        return Outcome(defect.key, "survived" if tests else "untested", "", len(tests), 0.0)
     target = copy / defect.file
     text = (root / defect.file).read_text(encoding="utf-8")
     compiled = COMPILED.search(text) is not None
@@ -168,11 +177,7 @@ def try_defect(defect: Defect, touched: Touched, root: Path, copy: Path, new: Se
     if compiled:
         _forget_compiled(copy)
     try:
-        status, by = "survived", ""
-        for some in _stages(tests, touched):
-            status, by = _run(some, touched, root, copy)
-            if status != "survived":
-                break
+        status, by = _run(some, touched, root, copy)
     finally:
         shutil.copy2(root / defect.file, target)
         if compiled:

@@ -4,10 +4,11 @@ import json
 
 import pytest
 
+from mutants import __main__ as program
 from mutants import touched, trial
 from mutants.defects import defects_in
 from mutants.touched import Touched
-from mutants.trial import covering_tests, make_copy, try_defect
+from mutants.trial import Outcome, covering_tests, make_copy, try_defect
 
 FILE, TEXT = "src/epivote/data/m.py", "def over(x):\n    return x > 3\n"
 
@@ -50,20 +51,34 @@ def test_what_runs_on_import_is_tried_with_quick_tests_of_the_same_package(tmp_p
     assert tried == ["tests/data/test_a.py::test"]
 
 
-@pytest.mark.parametrize(("outcomes", "runs"), [(["killed"], 1), (["timeout"], 1), (["survived", "killed"], 2)])
-def test_later_tests_are_run_only_where_the_first_notice_nothing(tmp_path, monkeypatch, outcomes, runs):
-    root, ran, coming = project(tmp_path / "project"), [], iter(outcomes)
+@pytest.mark.parametrize(("stage", "part"), [("likeliest", slice(1)), ("others", slice(1, None)), ("all", slice(None))])
+def test_the_first_seconds_of_tests_come_before_the_others(tmp_path, monkeypatch, stage, part):
+    root, ran = project(tmp_path / "project"), []
     make_copy(root, tmp_path / "copy")
-
-    def run(tests, *_):
-        ran.append(tests)
-        return next(coming), ""
-
-    monkeypatch.setattr(trial, "_run", run)
+    monkeypatch.setattr(trial, "_run", lambda tests, *_: ran.append(tests) or ("killed", "by it"))
     seconds = {"tests/data/test_a.py::test": 0.1, "tests/test_b.py::test": 60.0, "tests/test_c.py::test": 61.0}
-    found = try_defect(defect(), Touched({FILE: {2: frozenset(seconds)}}, seconds), root, tmp_path / "copy")
-    assert ran == [list(seconds)[:1], list(seconds)[1:]][:runs]
-    assert (found.status, found.tests) == (outcomes[-1], 3)
+    known = Touched({FILE: {2: frozenset(seconds)}}, seconds)
+    found = try_defect(defect(), known, root, tmp_path / "copy", stage=stage)
+    assert ran == [list(seconds)[part]]
+    assert (found.status, found.by, found.tests) == ("killed", "by it", 3)
+
+
+@pytest.mark.parametrize(("first", "then", "runs"), [("killed", "", 1), ("timeout", "", 1), ("survived", "killed", 2)])
+def test_others_are_run_only_where_the_likeliest_notice_nothing(tmp_path, monkeypatch, first, then, runs):
+    ran = []
+
+    def try_it(planted, _known, _root, _copy, _new, stage):
+        ran.append(stage)
+        return Outcome(planted.key, first if stage == "likeliest" else then, "", 1, 0.0)
+
+    monkeypatch.setattr(program, "FOLDER", tmp_path)
+    monkeypatch.setattr(program, "make_copy", lambda *_: None)
+    monkeypatch.setattr(program, "try_defect", try_it)
+    monkeypatch.setattr(program, "_state", lambda: {FILE: "now"})
+    for _ in range(2):
+        found = program.run([defect()], Touched({}, {}), workers=1, again=False)
+        assert ran == ["likeliest", "others"][:runs], "what was found is kept"
+        assert found[defect().key].status == (then or first)
 
 
 def test_what_make_coverage_found_is_used(tmp_path):
