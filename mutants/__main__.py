@@ -29,6 +29,8 @@ def main() -> int:
     FOLDER.mkdir(parents=True, exist_ok=True)
     if options.map or not touched.is_known(FOLDER):
         touched.run_suite(ROOT, FOLDER)
+    if options.add:
+        touched.add(ROOT, FOLDER, options.add)
     known = touched.read(ROOT, FOLDER)
     reasons = {each["key"]: each["reason"] for each in tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["defect"]}
     everything = all_defects(ROOT, options.package)
@@ -154,6 +156,9 @@ def _options() -> argparse.Namespace:
         help="try those again that an earlier run has tried, and those that change nothing",
     )
     parser.add_argument("--map", action="store_true", help="find anew which tests run which line")
+    parser.add_argument(
+        "--add", action="append", default=[], help="a new file of tests: find which lines it runs; may be repeated"
+    )
     parser.add_argument("--page", action="store_true", help="write docs/mutants.md")
     return parser.parse_args()
 

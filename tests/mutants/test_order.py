@@ -88,3 +88,24 @@ def test_what_make_coverage_found_is_used(tmp_path):
     (tmp_path / "coverage").unlink()
     (tmp_path / "touched.json").write_text(json.dumps({}))
     assert touched.is_known(tmp_path)
+
+
+def test_new_files_of_tests_are_added_to_what_is_known(tmp_path, monkeypatch):
+    known = {
+        tmp_path: Touched({FILE: {2: frozenset(["a::x", "b::y"]), 3: frozenset(["a::x"])}}, {"a::x": 1.0, "b::y": 2.0}),
+        tmp_path / "more": Touched(
+            {FILE: {3: frozenset(["b::z"])}, "other.py": {1: frozenset(["b::z"])}}, {"b::z": 3.0}
+        ),
+    }
+    ran = []
+    with monkeypatch.context() as patch:
+        patch.setattr(touched, "read", lambda _root, folder: known[folder])
+        patch.setattr(touched, "run_suite", lambda _root, folder, files: ran.append((folder, files)))
+        touched.add(tmp_path, tmp_path, ["b"])
+    assert ran == [(tmp_path / "more", ["b"])]
+    found = touched.read(tmp_path, tmp_path)
+    assert found.seconds == {"a::x": 1.0, "b::z": 3.0}
+    assert found.lines == {
+        FILE: {2: frozenset(["a::x"]), 3: frozenset(["a::x", "b::z"])},
+        "other.py": {1: frozenset(["b::z"])},
+    }
