@@ -30,7 +30,8 @@ EVERYWHERE = (  # what runs on import, decorators for example; what is looked fo
 QUICK = 0.2  # seconds; such tests of the same package are tried on what runs on import: coverage names one test only
 LONG = 1.0  # seconds; longer tests come last
 FIRST = 10.0  # seconds of tests that are tried before the others are even imported; a round number
-GRACE = 60.0  # seconds beyond three times what the tests usually take; compiling a changed loop needs some
+GRACE = 60.0  # seconds beyond five times what the tests usually take, for a machine that is busy otherwise
+COMPILING = 300.0  # seconds more where loops are compiled anew: one alone takes a minute
 COMPILED = re.compile(  # functions whose lines coverage does not see
     r"^@(?:compiled|inlined|reordering|unordered)\ndef (\w+)", re.MULTILINE
 )
@@ -177,7 +178,7 @@ def try_defect(
     if compiled:
         _forget_compiled(copy)
     try:
-        status, by = _run(some, touched, root, copy)
+        status, by = _run(some, touched, root, copy, COMPILING if compiled else 0.0)
     finally:
         shutil.copy2(root / defect.file, target)
         if compiled:
@@ -191,7 +192,7 @@ def _forget_compiled(copy: Path) -> None:
         kept.unlink()
 
 
-def _run(tests: list[str], touched: Touched, root: Path, copy: Path) -> tuple[str, str]:
+def _run(tests: list[str], touched: Touched, root: Path, copy: Path, more: float) -> tuple[str, str]:
     selected = copy / "selected.json"
     selected.write_text(json.dumps(tests), encoding="utf-8")
     environment = {
@@ -208,7 +209,7 @@ def _run(tests: list[str], touched: Touched, root: Path, copy: Path) -> tuple[st
     with (copy / "output").open("w") as output:
         run = subprocess.Popen(command, cwd=copy, env=environment, stdout=output, stderr=output, start_new_session=True)
         try:
-            code = run.wait(timeout=3 * usual + GRACE)
+            code = run.wait(timeout=5 * usual + GRACE + more)
         except subprocess.TimeoutExpired:
             code = None
         finally:
