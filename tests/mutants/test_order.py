@@ -5,7 +5,7 @@ import json
 import pytest
 
 from mutants import __main__ as program
-from mutants import touched, trial
+from mutants import notes, touched, trial
 from mutants.defects import defects_in
 from mutants.touched import Touched
 from mutants.trial import Outcome, covering_tests, make_copy, try_defect
@@ -109,3 +109,19 @@ def test_new_files_of_tests_are_added_to_what_is_known(tmp_path, monkeypatch):
         FILE: {2: frozenset(["a::x"]), 3: frozenset(["a::x", "b::z"])},
         "other.py": {1: frozenset(["b::z"])},
     }
+
+
+class Item:
+    def __init__(self, nodeid):
+        self.nodeid = nodeid
+
+
+def test_tests_of_a_file_stay_in_its_order(tmp_path, monkeypatch):
+    wanted = ["b.py::z", "b.py::x", "a.py::y", "b.py::w", "c.py"]
+    (tmp_path / "selected.json").write_text(json.dumps(wanted))
+    monkeypatch.setenv(notes.SELECTED, str(tmp_path / "selected.json"))
+    items = [
+        Item(name) for name in ("a.py::other", "a.py::y", "b.py::w", "b.py::x", "b.py::z", "c.py::one", "c.py::two")
+    ]
+    notes.pytest_collection_modifyitems(items)
+    assert [each.nodeid for each in items] == ["b.py::x", "b.py::z", "a.py::y", "b.py::w", "c.py::one", "c.py::two"]
