@@ -1,4 +1,4 @@
-"""Bounds on forms, what errors of a database keep to themselves, how it is connected to, and tidy pages."""
+"""What errors of a database keep to themselves, how it is connected to, and tidy pages."""
 
 import re
 
@@ -7,7 +7,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from epivote.web.store import database, open_database
-from in_process import token_in, visitor
+from in_process import visitor
 from one_moment import still_app
 
 
@@ -15,21 +15,6 @@ from one_moment import still_app
 def app(tmp_path_factory):
     with still_app(tmp_path_factory.mktemp("quiz")) as made:
         yield made
-
-
-@pytest.mark.parametrize(("count", "status"), [(499, 422), (500, 422), (501, 400)])
-def test_a_form_has_at_most_five_hundred_fields(app, count, status):
-    client = visitor(app)
-    fields = {"csrf": token_in(client.get("/")), "nickname": ""} | {f"more{k}": "1" for k in range(count - 2)}
-    assert client.post("/join", data=fields).status_code == status
-
-
-def test_a_form_takes_no_files(app):
-    client = visitor(app)
-    fields = {"csrf": token_in(client.get("/")), "nickname": ""}
-    refused = client.post("/join", data=fields, files={"nickname": ("name.txt", b"ann")})
-    assert refused.status_code == 400
-    assert "The request could not be understood." in refused.text
 
 
 @pytest.mark.parametrize("address", ["/", "/privacy"])
