@@ -165,8 +165,9 @@ def try_defect(
     defect: Defect, touched: Touched, root: Path, copy: Path, new: Sequence[str] = (), stage: Stage = "all"
 ) -> Outcome:
     """Plant it, run the tests until one fails, and take it out again; `new` are files of tests to run as well."""
-    tests = [*new, *covering_tests(defect, touched, root)]
-    tests += [each for each in EVERYWHERE if (root / each).exists()]
+    likely, everywhere = covering_tests(defect, touched, root), [each for each in EVERYWHERE if (root / each).exists()]
+    on_import = defect.line not in _lines_of_function(defect, root)
+    tests = [*new, *everywhere, *likely] if on_import else [*new, *likely, *everywhere]
     some = _at(stage, tests, touched)
     if not some:
         return Outcome(defect.key, "survived" if tests else "untested", "", len(tests), 0.0)

@@ -125,3 +125,19 @@ def test_tests_of_a_file_stay_in_its_order(tmp_path, monkeypatch):
     ]
     notes.pytest_collection_modifyitems(items)
     assert [each.nodeid for each in items] == ["b.py::x", "b.py::z", "a.py::y", "b.py::w", "c.py::one", "c.py::two"]
+
+
+@pytest.mark.parametrize(("line", "first"), [(1, True), (2, False)])
+def test_what_is_looked_for_everywhere_comes_first_where_something_runs_on_import(tmp_path, monkeypatch, line, first):
+    root, ran = project(tmp_path / "project"), []
+    (root / FILE).write_text("def over(x=2):\n    return x > 3\n")
+    for name in trial.EVERYWHERE:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).touch()
+    monkeypatch.setattr(trial, "_run", lambda tests, *_: ran.append(tests) or ("killed", ""))
+    make_copy(root, tmp_path / "copy")
+    planted = next(each for each in defects_in(FILE, (root / FILE).read_text()) if each.line == line)
+    known = Touched({FILE: {2: frozenset(["tests/data/test_m.py::test"])}}, {"tests/data/test_m.py::test": 0.1})
+    try_defect(planted, known, root, tmp_path / "copy")
+    own = ["tests/data/test_m.py::test"]
+    assert ran == [[*trial.EVERYWHERE, *own] if first else [*own, *trial.EVERYWHERE]]
