@@ -16,7 +16,7 @@ from queue import Queue
 from mutants import page, touched
 from mutants.defects import Defect
 from mutants.sample import all_defects, chosen
-from mutants.trial import Outcome, make_copy, try_defect
+from mutants.trial import Outcome, Stage, make_copy, try_defect
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "build" / "mutants"
@@ -27,8 +27,10 @@ def main() -> int:
     """Returns 1 while a defect goes unnoticed."""
     options = _options()
     FOLDER.mkdir(parents=True, exist_ok=True)
-    if options.map or not (FOLDER / "touched.json").exists():
+    if options.map or not touched.is_known(FOLDER):
         touched.run_suite(ROOT, FOLDER)
+    if options.add:
+        touched.add(ROOT, FOLDER, options.add)
     known = touched.read(ROOT, FOLDER)
     reasons = {each["key"]: each["reason"] for each in tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["defect"]}
     everything = all_defects(ROOT, options.package)
@@ -39,7 +41,10 @@ def main() -> int:
     defects = chosen(everything, options.count, options.seed)
     if options.key:
         defects = [each for found in everything.values() for each in found if each.key in options.key]
-    outcomes = run(defects, known, workers=options.workers, again=options.again or bool(options.key), new=options.new)
+    again = options.again or bool(options.key)
+    tried = [each for each in defects if again or each.key not in reasons]
+    outcomes = run(tried, known, workers=options.workers, again=again, new=options.new)
+    outcomes |= {each.key: Outcome(each.key, "equivalent", "", 0, 0.0) for each in defects if each not in tried}
     left = [each for each in defects if not page.noticed(outcomes[each.key]) and each.key not in reasons]
     for each in left:
         print(
@@ -55,7 +60,10 @@ def main() -> int:
 def run(
     defects: Sequence[Defect], known: touched.Touched, *, workers: int, again: bool, new: Sequence[str] = ()
 ) -> dict[str, Outcome]:
-    """Try each defect once; what an earlier run of the same source and tests found is kept."""
+    """Try each defect once; what an earlier run of the same source and tests found is kept.
+
+    All are tried with the likeliest tests first, and those that these do not notice with the others afterwards.
+    """
     kept = FOLDER / "outcomes.jsonl"
     state = _state()
     outcomes = {} if again else _kept(kept, state)
@@ -65,31 +73,39 @@ def run(
         make_copy(ROOT, FOLDER / f"copy-{number}" / "project")
         copies.put(FOLDER / f"copy-{number}" / "project")
 
-    def attempt(defect: Defect) -> Outcome:
+    def attempt(defect: Defect, stage: Stage) -> Outcome:
         copy = copies.get()
         try:
-            return try_defect(defect, known, ROOT, copy, new)
+            return try_defect(defect, known, ROOT, copy, new, stage)
         finally:
             copies.put(copy)
 
+    stages: tuple[Stage, ...] = ("likeliest", "others")
     with ThreadPoolExecutor(workers) as pool, kept.open("a", encoding="utf-8") as file:
-        tries = {pool.submit(attempt, each): each for each in missing}
-        try:
-            for number, done in enumerate(as_completed(tries), 1):
-                outcome, defect = done.result(), tries[done]
-                outcomes[outcome.key] = outcome
-                file.write(json.dumps({"state": state[defect.file], **asdict(outcome)}) + "\n")
-                file.flush()
-                print(
-                    f"{number}/{len(missing)} {outcome.status:8} {outcome.seconds:5.0f} s {outcome.tests:4} tests  "
-                    f"{defect.key} {defect.file}:{defect.line} {defect.old[:40]!r} -> {defect.new[:40]!r} {outcome.by}",
-                    file=sys.stderr,
-                    flush=True,
-                )
-        except KeyboardInterrupt:
-            pool.shutdown(cancel_futures=True)
-            raise
+        for stage in stages:
+            tries = {pool.submit(attempt, each, stage): each for each in missing}
+            try:
+                for number, done in enumerate(as_completed(tries), 1):
+                    outcome, defect = done.result(), tries[done]
+                    outcomes[outcome.key] = outcome
+                    if stage == "others" or page.noticed(outcome):
+                        file.write(json.dumps({"state": state[defect.file], **asdict(outcome)}) + "\n")
+                        file.flush()
+                    _tell(f"{stage} {number}/{len(missing)}", defect, outcome)
+            except KeyboardInterrupt:
+                pool.shutdown(cancel_futures=True)
+                raise
+            missing = [each for each in missing if not page.noticed(outcomes[each.key])]
     return outcomes
+
+
+def _tell(progress: str, defect: Defect, outcome: Outcome) -> None:
+    print(
+        f"{progress} {outcome.status:8} {outcome.seconds:5.0f} s {outcome.tests:4} tests  "
+        f"{defect.key} {defect.file}:{defect.line} {defect.old[:40]!r} -> {defect.new[:40]!r} {outcome.by}",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 def _state() -> dict[str, str]:
@@ -134,8 +150,15 @@ def _options() -> argparse.Namespace:
         default=[],
         help="a file of tests to run as well, whichever lines it runs",
     )
-    parser.add_argument("--again", action="store_true", help="try those again that an earlier run has tried")
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="try those again that an earlier run has tried, and those that change nothing",
+    )
     parser.add_argument("--map", action="store_true", help="find anew which tests run which line")
+    parser.add_argument(
+        "--add", action="append", default=[], help="a new file of tests: find which lines it runs; may be repeated"
+    )
     parser.add_argument("--page", action="store_true", help="write docs/mutants.md")
     return parser.parse_args()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from itertools import accumulate
 from pathlib import Path
 
 import coverage
@@ -45,12 +46,15 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a trial, in its order."""
+    """Keep the tests of a trial, in its order of files; those of one file stay in the order in which they stand there.
+
+    A test may need what an earlier one of its file has left behind.
+    """
     if SELECTED in os.environ:
         wanted = json.loads(Path(os.environ[SELECTED]).read_text(encoding="utf-8"))
-        rank = {name: place for place, name in enumerate(wanted)}
+        files = [name.partition("::")[0] for name in wanted]
+        starts = [not place or files[place] != files[place - 1] for place in range(len(files))]
+        rank = dict(zip(wanted, accumulate(starts), strict=True))
         for item in items:  # a file may be named whole
-            rank.setdefault(item.nodeid, rank.get(item.nodeid.partition("::")[0], len(wanted)))
-        items[:] = sorted(
-            (each for each in items if rank[each.nodeid] < len(wanted)), key=lambda each: rank[each.nodeid]
-        )
+            rank.setdefault(item.nodeid, rank.get(item.nodeid.partition("::")[0], 0))
+        items[:] = sorted((each for each in items if rank[each.nodeid]), key=lambda each: rank[each.nodeid])

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,8 +50,8 @@ class Touched:
         return self.by(file, self.lines.get(file, {}))
 
 
-def run_suite(root: Path, folder: Path) -> None:
-    """Run the quick tests under coverage, in every process they start."""
+def run_suite(root: Path, folder: Path, files: Sequence[str] = ()) -> None:
+    """Run the quick tests, or those of some files, under coverage, in every process they start."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in (*folder.glob("coverage*"), folder / "touched.json"):
         old.unlink(missing_ok=True)
@@ -66,11 +66,35 @@ def run_suite(root: Path, folder: Path) -> None:
         "PYTHONPATH": os.pathsep.join(map(str, (root / "src", root, starts))),
         notes.SECONDS: str(folder / "seconds.json"),
     }
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "-m", "not slow", "-p", "mutants.notes"]
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "-m", "not slow", "-p", "mutants.notes", *files]
     done = subprocess.run(command, cwd=root, env=environment, check=False)
     if done.returncode:
         raise SystemExit("A test fails without any planted defect: fix it first.")
     subprocess.run(_coverage("combine", folder, "--quiet"), cwd=root, check=True)
+
+
+def add(root: Path, folder: Path, files: Sequence[str]) -> None:
+    """Find what new files of tests run, and add it to what is known of the others."""
+    before = read(root, folder)
+    run_suite(root, folder / "more", files)
+    more = read(root, folder / "more")
+    gone = {test for test in before.seconds if test.partition("::")[0] in files}
+    seconds = {test: spent for test, spent in before.seconds.items() if test not in gone} | more.seconds
+    numbers = {test: number for number, test in enumerate(seconds)}
+    lines = {
+        file: {
+            line: sorted(numbers[test] for test in (before.by(file, [line]) - gone) | more.by(file, [line]))
+            for line in before.lines.get(file, {}).keys() | more.lines.get(file, {}).keys()
+        }
+        for file in before.lines.keys() | more.lines.keys()
+    }
+    content = {"tests": list(seconds), "seconds": seconds, "lines": lines}
+    (folder / "touched.json").write_text(json.dumps(content), encoding="utf-8")
+
+
+def is_known(folder: Path) -> bool:
+    """Whether a run of the suite can be read, `make coverage` for example."""
+    return (folder / "touched.json").exists() or (folder / "coverage").exists()
 
 
 def _coverage(command: str, folder: Path, *options: str) -> list[str]:

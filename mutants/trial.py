@@ -13,7 +13,9 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
+from typing import Literal
 
 from mutants import notes
 from mutants.defects import Defect
@@ -21,16 +23,28 @@ from mutants.sample import package_of
 from mutants.touched import Touched
 
 COPIED = ("src", "tests", "docs", "examples", "experiments", "benchmarks", "mutants", ".ci")
-EVERYWHERE = "tests/project/test_signatures.py"  # tries what runs on import, decorators for example
-GRACE = 60.0  # seconds beyond three times what the tests usually take; compiling a changed loop needs some
+EVERYWHERE = (  # what runs on import, decorators for example; what is looked for in the text of every file
+    "tests/project/test_signatures.py",
+    "tests/project/test_encodings.py",
+)
+QUICK = 0.2  # seconds; such tests of the same package are tried on what runs on import: coverage names one test only
+LONG = 1.0  # seconds; longer tests come last
+FIRST = 10.0  # seconds of tests that are tried before the others are even imported; a round number
+GRACE = 60.0  # seconds beyond five times what the tests usually take, for a machine that is busy otherwise
+COMPILING = 300.0  # seconds more where loops are compiled anew: one alone takes a minute
 COMPILED = re.compile(  # functions whose lines coverage does not see
     r"^@(?:compiled|inlined|reordering|unordered)\ndef (\w+)", re.MULTILINE
 )
 
+Stage = Literal["all", "likeliest", "others"]
+"""Which of the tests that could notice a defect are run."""
+
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a defect: `killed` by a test, `timeout`, `survived`, or `untested` where no test runs the line."""
+    """What became of a defect: `killed` by a test, `timeout`, `survived`, or `untested` where no test runs the line;
+    `equivalent` if it was not tried because it changes nothing.
+    """
 
     key: str
     status: str
@@ -51,17 +65,37 @@ def covering_tests(defect: Defect, touched: Touched, root: Path) -> list[str]:
         found = touched.by(defect.file, body)
     if not found:
         found = touched.by_file(defect.file) | _users([_name(defect, root)], touched, root)
+    if defect.line not in body:
+        found |= {test for test in touched.seconds if _is_own(test, defect) and touched.seconds[test] < QUICK}
     return _likely_first(found, defect, touched)
 
 
 def _likely_first(tests: set[str], defect: Defect, touched: Touched) -> list[str]:
-    """The package's own tests first, then those of quick files; tests of a file stay together and keep its fixtures."""
+    """Quick tests before long ones, and among them the package's own before those of quick files.
+
+    Tests of a file stay together and keep its fixtures.
+    """
     cost: dict[str, float] = {}
     for test in tests:
         cost[_file(test)] = cost.get(_file(test), 0.0) + touched.seconds.get(test, 0.0)
-    own = f"tests/{package_of(defect.file)}"
-    rank = {file: (not file.startswith(own), seconds, file) for file, seconds in cost.items()}
-    return sorted(tests, key=lambda test: (rank[_file(test)], touched.seconds.get(test, 0.0), test))
+    rank = {file: (not _is_own(file, defect), seconds, file) for file, seconds in cost.items()}
+
+    def place(test: str) -> tuple[object, ...]:
+        seconds = touched.seconds.get(test, 0.0)
+        return seconds > LONG, rank[_file(test)], seconds, test
+
+    return sorted(tests, key=place)
+
+
+def _is_own(test: str, defect: Defect) -> bool:
+    return test.startswith(f"tests/{package_of(defect.file)}/")
+
+
+def _at(stage: Stage, tests: list[str], touched: Touched) -> list[str]:
+    """The first seconds of tests, or the others: most defects are noticed before all files of tests are imported."""
+    spent = accumulate(touched.seconds.get(test, 0.0) for test in tests)
+    cut = sum(seconds <= FIRST for seconds in spent)
+    return {"all": tests, "likeliest": tests[:cut], "others": tests[cut:]}[stage]
 
 
 def _file(test: str) -> str:
@@ -127,13 +161,16 @@ def make_copy(root: Path, copy: Path) -> None:
             shutil.copy2(path, copy / path.name)
 
 
-def try_defect(defect: Defect, touched: Touched, root: Path, copy: Path, new: Sequence[str] = ()) -> Outcome:
+def try_defect(
+    defect: Defect, touched: Touched, root: Path, copy: Path, new: Sequence[str] = (), stage: Stage = "all"
+) -> Outcome:
     """Plant it, run the tests until one fails, and take it out again; `new` are files of tests to run as well."""
-    tests = [*new, *covering_tests(defect, touched, root)]
-    if (root / EVERYWHERE).exists():
-        tests.append(EVERYWHERE)
-    if not tests:
-        return Outcome(defect.key, "untested", "", 0, 0.0)
+    likely, everywhere = covering_tests(defect, touched, root), [each for each in EVERYWHERE if (root / each).exists()]
+    on_import = defect.line not in _lines_of_function(defect, root)
+    tests = [*new, *everywhere, *likely] if on_import else [*new, *likely, *everywhere]
+    some = _at(stage, tests, touched)
+    if not some:
+        return Outcome(defect.key, "survived" if tests else "untested", "", len(tests), 0.0)
     target = copy / defect.file
     text = (root / defect.file).read_text(encoding="utf-8")
     compiled = COMPILED.search(text) is not None
@@ -142,7 +179,7 @@ def try_defect(defect: Defect, touched: Touched, root: Path, copy: Path, new: Se
     if compiled:
         _forget_compiled(copy)
     try:
-        status, by = _run(tests, touched, root, copy)
+        status, by = _run(some, touched, root, copy, COMPILING if compiled else 0.0)
     finally:
         shutil.copy2(root / defect.file, target)
         if compiled:
@@ -156,7 +193,7 @@ def _forget_compiled(copy: Path) -> None:
         kept.unlink()
 
 
-def _run(tests: list[str], touched: Touched, root: Path, copy: Path) -> tuple[str, str]:
+def _run(tests: list[str], touched: Touched, root: Path, copy: Path, more: float) -> tuple[str, str]:
     selected = copy / "selected.json"
     selected.write_text(json.dumps(tests), encoding="utf-8")
     environment = {
@@ -173,7 +210,7 @@ def _run(tests: list[str], touched: Touched, root: Path, copy: Path) -> tuple[st
     with (copy / "output").open("w") as output:
         run = subprocess.Popen(command, cwd=copy, env=environment, stdout=output, stderr=output, start_new_session=True)
         try:
-            code = run.wait(timeout=3 * usual + GRACE)
+            code = run.wait(timeout=5 * usual + GRACE + more)
         except subprocess.TimeoutExpired:
             code = None
         finally:

@@ -144,7 +144,8 @@ def test_the_page_counts_by_package_and_gives_reasons():
     text = page.page(found, outcomes, {found[3].key: "it is the same"}, seed=5)
     assert "| data | 4 | 1 | 2 | 1 | 66.7% |" in text
     assert "| **all** | 4 | 1 | 2 | 1 | 66.7% |" in text
-    assert "4 defects, seed 5" in text
+    assert "4 defects, seed 5, a fresh sample, which no test was written from." in text
+    assert "4 defects, seed 2022, one of these." in page.page(found, outcomes, {}, seed=2022)
     missed, same = text.split("## Not noticed")[1].split("## Equivalent")
     assert found[2].key in missed
     assert found[3].key not in missed

@@ -88,7 +88,6 @@ def interface(site: Site) -> FastAPI:
     )
     for kind, handler in _handlers(api).items():
         api.add_exception_handler(kind, handler)
-    api.state.site = site
     _add_task(api, site, with_key)
     _add_ballots(api, site, with_key)
     return api
