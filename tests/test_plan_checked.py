@@ -43,7 +43,9 @@ def test_thinned_ballots_are_some_of_the_ballots_as_many_as_asked(count):
     assert kept.items() <= cast.items()
     assert thinned.instances == drawn.ballots.instances
     assert thinned.voters == drawn.ballots.voters
-    assert thinned.cast.tolist() == [min(each, count) for each in drawn.ballots.cast.tolist()]
+    assert thinned.ballots_per_instance.tolist() == [
+        min(each, count) for each in drawn.ballots.ballots_per_instance.tolist()
+    ]
     assert thin(drawn.ballots, 9, np.random.default_rng(1)) == drawn.ballots
 
 
