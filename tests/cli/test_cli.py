@@ -91,8 +91,8 @@ def test_gold_is_kept_and_reported_apart(tmp_path):
     gold.write_text("".join(GOLD.read_text().splitlines(keepends=True)[:9]))
     result = run("aggregate", BIRDS, "--size", "1..2", "--gold", gold)
     assert result.exit_code == 0
-    assert "8 instances had gold sets, kept as given." in result.stdout
-    assert "were right" in result.stdout
+    assert "Confidence is calibrated with 8 gold sets." in result.stdout
+    assert "On 8 gold sets left out in turn, calibration changed" in result.stdout
     found = json.loads(run("aggregate", BIRDS, "--size", "1..2", "--gold", gold, "--json").stdout)
     assert found["gold"] == sorted(f"picture {z}" for z in range(1, 9))
     assert [row["confidence"] for row in found["truth"][:8]] == [1.0] * 8

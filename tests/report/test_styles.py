@@ -35,7 +35,7 @@ def drawn():
     crowd = simulate(instances=12, voters=5, alternatives=3, bounds=(1, 2), coverage=0.8, spammers=0.4, seed=2)
     fitted = EM((1, 2)).fit(crowd.ballots)
     sure, share = Interval(0.4, 0.1, 0.8), Interval(0.5, 0.25, 0.75)
-    account = Account("owl", -0.5, {"ann": 1.0, "bo": -0.25}, ("ann",), 0.25, 0.875, True)
+    account = Account("owl", -0.5, {"ann": 1.0, "bo": -0.25}, ("ann",), 0.0, 0.25, 0.875, True)
     pictures = {
         "voter map": lambda axes: plots.plot_voter_map(fitted, axes),
         "confidence": lambda axes: plots.plot_confidence(fitted, axes),

@@ -18,7 +18,6 @@ from epivote.web.task import Task
 
 MOST_REVIEWED = 100  # rows; a round number
 TIME_STEPS = 60  # bars of the chart of ballots over time
-RULES: dict[str, type[EM] | type[AMLE]] = {"em": EM, "amle": AMLE}
 MINUTE = 60_000_000  # in microseconds, the store's unit of time
 
 
@@ -38,10 +37,10 @@ def fit(rows: Sequence[BallotRow], task: Task) -> LiveFit | None:
         return None
     bounds: SizeBounds = task.bounds
     gold = gold_to_learn(ballots.instances, task)
-    estimator: Auto | Calibrated | EM | AMLE
-    estimator = Auto(bounds, quick=True) if task.method == "auto" else RULES[task.method](bounds)
-    if gold and not isinstance(estimator, Auto):
-        estimator = Calibrated(estimator)
+    estimator: Auto | Calibrated | EM | AMLE = Auto(bounds, quick=True)
+    if task.method != "auto":
+        rule = EM(bounds) if task.method == "em" else AMLE(bounds)
+        estimator = Calibrated(rule) if gold else rule
     with warnings.catch_warnings(record=True) as noticed:
         warnings.simplefilter("always", CrowdWarning)
         estimator.fit(ballots, gold=gold)
