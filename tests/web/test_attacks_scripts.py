@@ -8,6 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from asking import Visitor, organiser
+from in_process import until
 from listening import serving_here
 from watching import act, device, join
 
@@ -88,6 +89,9 @@ def test_nothing_a_task_or_a_person_says_runs(browser, nasty):
                 page.locator("form[action='/finish'] button").click()
             assert page.url.endswith("/end")
             assert nickname in page.locator("main").inner_text()
+            if nickname == NICKNAMES[-1]:
+                until(lambda page=page: page.reload() and page.locator("table.leaders").count())
+                assert all(each in page.locator("table.leaders").inner_text() for each in NICKNAMES)
 
 
 def test_nothing_runs_on_the_organisers_page_either(browser, nasty):
