@@ -14,14 +14,13 @@ SMALL = {"instances": 6, "voters": 5, "alternatives": 3, "bounds": (1, 2)}
 
 
 def cube(crowd):
-    """Ticks as instances x voters x alternatives, and the true sets as instances x alternatives; for full crowds."""
-    shape = (crowd.ballots.n_instances, crowd.ballots.n_voters, crowd.ballots.n_alternatives)
+    """Ticks as instances x voters x alternatives, and the true sets as instances x alternatives."""
+    ballots, gold = crowd.ballots, crowd.gold
+    shape = (ballots.n_instances, ballots.n_voters, ballots.n_alternatives)
     ticks, right = np.zeros(shape, bool), np.zeros(shape[::2], bool)
-    for (voter, instance), ticked in crowd.ballots.items():
-        for name in ticked:
-            ticks[int(instance[1:]) - 1, int(voter[1:]) - 1, int(name[1:]) - 1] = True
-    for instance, members in crowd.gold.items():
-        right[int(instance[1:]) - 1, [int(name[1:]) - 1 for name in members]] = True
+    cast = np.repeat(np.arange(ballots.n_ballots), ballots.ballot_sizes)
+    ticks[ballots.ballot_instance[cast], ballots.ballot_voter[cast], ballots.approved] = True
+    right[np.repeat(np.arange(len(gold)), gold.sizes), gold.members] = True
     return ticks, right
 
 
