@@ -208,7 +208,11 @@ def _calibrated(
     for number in range(draws):
         some = _drawn(gold, count, number)
         others = {name: right for name, right in gold.items() if name not in some}
-        found.append(_outcome(Calibrated(rule).fit(ballots, gold=some), others))
+        fitted = Calibrated(rule).fit(ballots, gold=some)
+        if (
+            fitted.estimate_.is_rated
+        ):  # gold sets that are all alike calibrate nothing, and then counting states nothing
+            found.append(_outcome(fitted, others))
     return _mean(found)
 
 
