@@ -52,7 +52,8 @@ def main() -> int:
             f"({outcomes[each.key].status})"
         )
     if options.page:
-        (ROOT / "docs" / "mutants.md").write_text(page.page(defects, outcomes, reasons, options.seed), encoding="utf-8")
+        text = page.page(defects, outcomes, reasons, page.which_sample(options.seed))
+        (ROOT / "docs" / "mutants.md").write_text(text, encoding="utf-8")
     print(f"{len(defects) - len(left)} of {len(defects)} noticed or equivalent")
     return 1 if left else 0
 

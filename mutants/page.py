@@ -18,33 +18,26 @@ or hangs. Some defects change nothing that anybody could see; they are set aside
 `mutants/equivalent.toml`.
 
 """
-WRITTEN_FROM: dict[int, str] = {2022: "", 7: "", 11: ""}
-"""Seeds of samples whose survivors tests were written for, and the share noticed before that where it is known."""
+WRITTEN_FROM = (2022, 7, 11)
+"""Seeds of samples whose survivors tests were written for."""
 
 
-def page(defects: Sequence[Defect], outcomes: Mapping[str, Outcome], reasons: Mapping[str, str], seed: int) -> str:
-    """The whole page in Markdown."""
+def page(defects: Sequence[Defect], outcomes: Mapping[str, Outcome], reasons: Mapping[str, str], run: str) -> str:
+    """The whole page in Markdown; `run` says which sample it is."""
     tried = [defect for defect in defects if defect.key in outcomes]
     return (
         HEAD
-        + _how_fresh(seed, len(tried))
+        + f"This run: {len(tried)} defects, {run}.\n\n"
         + _table(tried, outcomes, reasons)
         + _survivors(tried, outcomes, reasons)
         + _equivalent(tried, outcomes, reasons)
     )
 
 
-def _how_fresh(seed: int, count: int) -> str:
-    """Which sample this is, and what a sample says that tests were written from."""
-    *others, last = map(str, WRITTEN_FROM)
-    before = [f"{share} with seed {each}" for each, share in WRITTEN_FROM.items() if share]
-    earlier = f" Before that the share noticed was {' and '.join(before)}." if before else ""
-    kind = "one of these" if seed in WRITTEN_FROM else "a fresh sample, which no test was written from"
-    return (
-        f"Tests were also written for what the samples with seeds {', '.join(others)} and {last} showed, so that only "
-        f"other samples say how many defects are noticed in general.{earlier}\n\n"
-        f"This run: {count} defects, seed {seed}, {kind}.\n\n"
-    )
+def which_sample(seed: int) -> str:
+    """The seed, and whether tests were written from its sample: only others say how many are noticed in general."""
+    seen = "which tests were also written from" if seed in WRITTEN_FROM else "which no test was written from"
+    return f"seed {seed}, {seen}"
 
 
 def noticed(outcome: Outcome) -> bool:

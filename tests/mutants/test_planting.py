@@ -141,11 +141,11 @@ def test_the_page_counts_by_package_and_gives_reasons():
     assert len(found) == 4
     states = ["killed", "timeout", "survived", "survived"]
     outcomes = {each.key: Outcome(each.key, status, "", 5, 1.0) for each, status in zip(found, states, strict=True)}
-    text = page.page(found, outcomes, {found[3].key: "it is the same"}, seed=5)
+    text = page.page(found, outcomes, {found[3].key: "it is the same"}, page.which_sample(5))
     assert "| data | 4 | 1 | 2 | 1 | 66.7% |" in text
     assert "| **all** | 4 | 1 | 2 | 1 | 66.7% |" in text
-    assert "4 defects, seed 5, a fresh sample, which no test was written from." in text
-    assert "4 defects, seed 2022, one of these." in page.page(found, outcomes, {}, seed=2022)
+    assert "This run: 4 defects, seed 5, which no test was written from.\n" in text
+    assert page.which_sample(2022) == "seed 2022, which tests were also written from"
     missed, same = text.split("## Not noticed")[1].split("## Equivalent")
     assert found[2].key in missed
     assert found[3].key not in missed

@@ -60,7 +60,9 @@ def drawn():
 
 
 def test_pictures_look_as_accepted():
-    found = "\n".join(drawn()) + "\n"
+    with matplotlib.rc_context():  # whatever others have set before
+        matplotlib.rcdefaults()
+        found = "\n".join(drawn()) + "\n"
     rejected = ACCEPTED.with_suffix(".new")
     rejected.unlink(missing_ok=True)
     if not ACCEPTED.exists() or found != ACCEPTED.read_text(encoding="utf-8"):
