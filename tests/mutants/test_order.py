@@ -12,6 +12,7 @@ from mutants import notes, touched, trial
 from mutants.defects import defects_in
 from mutants.touched import Touched
 from mutants.trial import Outcome, covering_tests, make_copy, try_defect
+from patience import in_time
 
 FILE, TEXT = "src/epivote/data/m.py", "def over(x):\n    return x > 3\n"
 
@@ -158,8 +159,8 @@ def test_what_is_looked_for_everywhere_comes_first_where_something_runs_on_impor
 )
 def test_a_test_hangs_if_it_takes_too_much_of_the_processor_or_far_too_long(monkeypatch, code, seconds, waiting, ended):
     monkeypatch.setattr(trial, "WAITING", waiting)
-    run = subprocess.Popen([sys.executable, "-S", "-c", code], start_new_session=True)
-    try:
-        assert trial._ended(run, seconds) == ended
-    finally:
-        trial._end(run)
+    with in_time(subprocess.Popen([sys.executable, "-S", "-c", code], start_new_session=True)) as run:
+        try:
+            assert trial._ended(run, seconds) == ended
+        finally:
+            trial._end(run)
