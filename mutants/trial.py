@@ -30,8 +30,10 @@ EVERYWHERE = (  # what runs on import, decorators for example; what is looked fo
 QUICK = 0.2  # seconds; such tests of the same package are tried on what runs on import: coverage names one test only
 LONG = 1.0  # seconds; longer tests come last
 FIRST = 10.0  # seconds of tests that are tried before the others are even imported; a round number
-GRACE = 60.0  # seconds beyond five times what the tests usually take, for a machine that is busy otherwise
+GRACE = 60.0  # seconds beyond three times what the tests usually take, of the processor
 COMPILING = 300.0  # seconds more where loops are compiled anew: one alone takes a minute
+WAITING = 10  # times as long by the clock: a machine that is busy otherwise must not make a test look as if it hung
+LOOK = 0.1  # seconds between looks at whether the tests have ended
 COMPILED = re.compile(  # functions whose lines coverage does not see
     r"^@(?:compiled|inlined|reordering|unordered)\ndef (\w+)", re.MULTILINE
 )
@@ -210,9 +212,7 @@ def _run(tests: list[str], touched: Touched, root: Path, copy: Path, more: float
     with (copy / "output").open("w") as output:
         run = subprocess.Popen(command, cwd=copy, env=environment, stdout=output, stderr=output, start_new_session=True)
         try:
-            code = run.wait(timeout=5 * usual + GRACE + more)
-        except subprocess.TimeoutExpired:
-            code = None
+            code = _ended(run, 3 * usual + GRACE + more)
         finally:
             _end(run)
     said = (copy / "output").read_text(errors="replace")
@@ -222,6 +222,27 @@ def _run(tests: list[str], touched: Touched, root: Path, copy: Path, more: float
         return "survived", ""
     failed = re.search(r"^(?:FAILED|ERROR) (\S+)", said, re.MULTILINE)
     return "killed", failed.group(1) if failed else "collection"
+
+
+def _ended(run: subprocess.Popen[bytes], seconds: float) -> int | None:
+    """The exit code; nothing if the tests took more than these seconds of the processor, or far longer by the clock."""
+    late = time.monotonic() + WAITING * seconds
+    while run.poll() is None:
+        if _spent(run.pid) > seconds or time.monotonic() > late:
+            return None
+        time.sleep(LOOK)
+    return run.returncode
+
+
+def _spent(session: int) -> float:
+    """Seconds of the processor that the processes of a session took, where the system tells (Linux)."""
+    ticks = 0
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            fields = status.read_text().rpartition(")")[2].split()
+            if int(fields[3]) == session:
+                ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _end(run: subprocess.Popen[bytes]) -> None:

@@ -1,6 +1,9 @@
 """Which tests a trial runs first: quick ones, those of the same package, and few at the beginning."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +12,7 @@ from mutants import notes, touched, trial
 from mutants.defects import defects_in
 from mutants.touched import Touched
 from mutants.trial import Outcome, covering_tests, make_copy, try_defect
+from patience import in_time
 
 FILE, TEXT = "src/epivote/data/m.py", "def over(x):\n    return x > 3\n"
 
@@ -141,3 +145,22 @@ def test_what_is_looked_for_everywhere_comes_first_where_something_runs_on_impor
     try_defect(planted, known, root, tmp_path / "copy")
     own = ["tests/data/test_m.py::test"]
     assert ran == [[*trial.EVERYWHERE, *own] if first else [*own, *trial.EVERYWHERE]]
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the system does not tell what a process takes")
+@pytest.mark.parametrize(
+    ("code", "seconds", "waiting", "ended"),
+    [
+        ("raise SystemExit(3)", 60.0, 10, 3),
+        ("while True: pass", 0.2, 1000, None),
+        ("import time; time.sleep(60)", 0.1, 2, None),
+        ("import time; time.sleep(0.3)", 0.2, 1000, 0),
+    ],
+)
+def test_a_test_hangs_if_it_takes_too_much_of_the_processor_or_far_too_long(monkeypatch, code, seconds, waiting, ended):
+    monkeypatch.setattr(trial, "WAITING", waiting)
+    with in_time(subprocess.Popen([sys.executable, "-S", "-c", code], start_new_session=True)) as run:
+        try:
+            assert trial._ended(run, seconds) == ended
+        finally:
+            trial._end(run)
