@@ -36,7 +36,7 @@ ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "confidence-measured.md"
 GOLD_COUNTS = (10, 20, 50)
 KINDS = (
-    "the reference crowd, 400 instances",
+    "10 alternatives, sets of 1..3, 5 or 6 ballots each, a fifth of the voters guess",
     "6 alternatives, sets of 1..3, 8 ballots each",
     "8 alternatives, one is right, 6 ballots each",
     "5 alternatives, any number is right, all 12 voters voted",
