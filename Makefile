@@ -28,8 +28,10 @@ quiz: .venv/.installed-quiz
 test: lint types .venv/.installed-dev
 	$(BIN)/pytest -q -n auto --dist worksteal -m "not slow"
 
+# the tests that take long, then every property again with five times as many examples
 test-slow: .venv/.installed-dev
-	$(BIN)/pytest -q -n auto -m slow
+	$(BIN)/pytest -q -n auto --dist worksteal -m slow
+	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest -q -n auto --dist worksteal -m "hypothesis and not slow"
 
 # by line and branch, in every process that tests start; files under 90 % are named at the end, pages are in build/coverage
 coverage: .venv/.installed-dev

@@ -7,8 +7,16 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("default", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("search", deadline=None, max_examples=2000, suppress_health_check=[HealthCheck.too_slow])
+# examples per property: few while somebody waits for the quick tests, more in `make test-slow`, many to search for faults
+PROFILES = {"default": 30, "thorough": 150, "search": 2000}
+for name, examples in PROFILES.items():
+    settings.register_profile(
+        name,
+        derandomize=name != "search",
+        deadline=None,
+        max_examples=examples,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 ROOT = Path(__file__).parent.parent
@@ -23,6 +31,15 @@ ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
+
+
+COMPILING = ("engines", "kernels")
+"""Folders whose tests compile loops on a fresh checkout, which takes longer than all their checks."""
+
+
+def pytest_collection_modifyitems(items):
+    """Put the tests that compile first: one of two processes then compiles each loop, and the other reads it from disk."""
+    items.sort(key=lambda item: item.path.parent.name not in COMPILING)
 
 
 def pytest_collection_finish():

@@ -51,8 +51,8 @@ def test_progress_shows_what_is_done_and_the_objective(crowd):
     assert re.search(r"Iteration \d+, log-likelihood -[\d,.]+; Ctrl-C keeps the best so far", told)
 
 
-def test_nothing_of_it_where_nobody_watches(crowd):
-    command = [sys.executable, "-m", "epivote", "aggregate", str(crowd), "--size", "1..3"]
+def test_nothing_of_it_where_nobody_watches():
+    command = [sys.executable, "-m", "epivote", "aggregate", str(BIRDS), "--size", "1..2"]
     done = subprocess.run(command, capture_output=True, check=True, timeout=120)
     assert done.stderr == b""
     assert b"Reading" not in done.stdout

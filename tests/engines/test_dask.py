@@ -126,6 +126,7 @@ def test_tasks_do_not_pile_up_on_the_scheduler(folder, user):
     "noticed", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["at once", "once it is known"]
 )
 @pytest.mark.parametrize("cluster", [{"n_workers": 2}], indirect=True, ids=["two workers"])
+@pytest.mark.slow
 def test_a_worker_killed_in_the_middle_changes_nothing(folder, cluster, client, expected, noticed):
     killed = []
 

@@ -62,6 +62,7 @@ def exact(truths, gold):
     return np.mean([truths[z] == gold[z] for z in gold])
 
 
+@pytest.mark.slow
 def test_one_pass_comes_close_and_several_reach_the_optimum(crowd, optimum):
     once, often = passed_over(crowd), passed_over(crowd, passes=6)
     assert loss(crowd, optimum, once) < 0.03

@@ -28,7 +28,7 @@ def near(expected):
     return None if expected is None else pytest.approx(expected, abs=1e-12)
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(elections(max_voters=5, max_instances=5, max_alternatives=4))
 def test_every_alpha_is_that_of_all_pairs_of_ballots(election):
     found, sets = agreement(election.as_ballots()), by_unit(election.ballots)

@@ -59,7 +59,7 @@ def test_the_middle_ninety_percent_of_the_ballots_are_suggested(counts, lower, u
     assert found.bounds == SizeBounds(lower, upper)
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(elections(max_voters=5, max_instances=5))
 def test_no_narrower_sizes_hold_as_many_ballots(election):
     found = suggest_size(election.as_ballots())
@@ -140,7 +140,6 @@ def counts_inside(cast, pairs, most):
     }
 
 
-@settings(max_examples=100)
 @given(elections(max_voters=5, max_instances=4))
 def test_shares_are_those_of_every_shift(election):
     found = check_sizes(election.as_ballots(), election.size_bounds)

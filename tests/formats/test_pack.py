@@ -140,6 +140,7 @@ def test_an_export_from_standard_input_is_read_where_it_was_recognised(tmp_path,
     assert packed.alternatives == ("c", "b", "a")
 
 
+@pytest.mark.slow
 def test_a_pack_killed_in_the_middle_leaves_no_folder_that_could_be_taken_for_whole(tmp_path):
     write_ballots(CROWD.ballots, tmp_path / "b.csv")
     code = (

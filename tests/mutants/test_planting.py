@@ -118,6 +118,7 @@ def project(tmp_path):
     return root
 
 
+@pytest.mark.slow
 def test_a_trial_tells_what_was_noticed_and_by_which_test(project, tmp_path):
     tests = ["tests/test_m.py::test_over", "tests/test_m.py::test_idle"]
     lines = {2: frozenset(tests[:1]), 6: frozenset(tests[1:])}

@@ -118,6 +118,7 @@ def test_the_first_tab_skips_the_navigation(browser, report):
 # Size
 
 
+@pytest.mark.slow
 def test_only_one_page_of_very_many_items_is_in_the_document(browser, tmp_path):
     crowd = reference_crowd(5_000, 200, 10, 3)
     fitted = MaximumLikelihood(crowd.parameters.hit_rates, crowd.parameters.false_alarm_rates, 0.15, bounds=(1, 3))

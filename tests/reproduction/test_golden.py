@@ -28,6 +28,7 @@ def drawn_once(monkeypatch):
     monkeypatch.setattr(Figure, "savefig", save_lines)
 
 
+@pytest.mark.slow
 def test_a_reduced_run_on_the_carried_quiz(no_data, drawn_once, tmp_path, matches_golden):
     sheets = reproduce([module.SECTION for module in ANYWHERE], BIRDS, tmp_path, 1, "test")
     matches_golden(tmp_path, "reproduction-birds")

@@ -63,6 +63,7 @@ def test_a_piece_says_what_made_it(tmp_path):
     assert kept["result"]["seconds"] >= 0
 
 
+@pytest.mark.slow
 def test_one_core_or_two_the_numbers_are_the_same(tmp_path):
     wanted = every("birds", ("AMLE", "AMLE, random start"), (8,), 4)
     wanted.append(piece(crowd_accuracies, mix="polarised", answers="dense", ballots_each=4, first=0, last=2))

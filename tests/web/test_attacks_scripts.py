@@ -65,6 +65,7 @@ def nasty(tmp_path_factory):
 NICKNAMES = [IMAGE, SCRIPT, "\"'><svg onload=alert(5)>", "{{ 7907*7919 }}"]
 
 
+@pytest.mark.slow
 def test_nothing_a_task_or_a_person_says_runs(browser, nasty):
     for number, nickname in enumerate(NICKNAMES):
         with device(browser, nasty) as page:

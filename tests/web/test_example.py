@@ -78,6 +78,7 @@ def filled_in(request, tmp_path_factory):
         assert served.failures == []
 
 
+@pytest.mark.slow
 def test_every_bot_has_answered(filled_in):
     served, _, people, everybody = filled_in
     assert all(len(person.acknowledged) > 15 for person in people)
@@ -98,6 +99,7 @@ def run(*arguments):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_the_command_finds_the_same_sets_as_the_live_page(filled_in, monkeypatch):
     """The printed command, run on the exported files; nothing is known of the quiz but what they say."""
     served, folder, _, everybody = filled_in
@@ -139,6 +141,7 @@ def truth(text) -> dict[str, list[str]]:
         pytest.param(PHONE, "light", id="phone-light", marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.slow
 def test_the_live_page_of_a_crowd_can_be_used_by_everybody(browser, filled_in, scheme, width):
     served, _, _, everybody = filled_in
     with device(browser, served, color_scheme=scheme, **width) as page:
@@ -158,6 +161,7 @@ def doubtful_first(tmp_path):
     return quiz
 
 
+@pytest.mark.slow
 def test_the_next_bot_is_asked_only_what_is_doubtful(doubtful_first, tmp_path):
     with serving_here(doubtful_first, f"sqlite:///{tmp_path / 'shapes.db'}", Settings(estimate_every=0.3)) as served:
         answer_without_pages(served, crowd(11, np.random.default_rng(3)), np.random.default_rng(4))

@@ -29,6 +29,7 @@ def keeps_to_its_description(running, folder, examples):
         assert visitor.get("/health").text.strip() == "ok"
 
 
+@pytest.mark.slow
 def test_the_json_interface_keeps_to_its_description(serve_here, tmp_path):
     keeps_to_its_description(serve_here(), tmp_path, 10)
 

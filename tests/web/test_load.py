@@ -30,6 +30,7 @@ async def press_until(server, plan, ballots):
         return await pressing
 
 
+@pytest.mark.slow
 def test_some_people_at_once_lose_nothing(database, tmp_path):
     with serving_here(QUIZ, database) as served:
         load = apart(asyncio.run, press_until(served.address, Plan(people=10), 36))

@@ -41,6 +41,7 @@ def ballots_shown(boss) -> int:
     return sum(row["ballots"] for row in board["sets"]) if board["problem"] == "" else -1
 
 
+@pytest.mark.slow
 def test_a_database_that_drops_all_connections_is_found_again(postgresql_database, serve_here):
     running = serve_here(QUIZ, postgresql_database, OFTEN)
     with Visitor(running).joined() as visitor, organiser(running) as boss:
@@ -90,6 +91,7 @@ def children_of(process: int) -> list[int]:
     return sorted(found)
 
 
+@pytest.mark.slow
 def test_the_estimation_survives_the_death_of_its_process(serve_here):
     others = multiprocessing.active_children()
     running = serve_here(QUIZ, None, OFTEN)
