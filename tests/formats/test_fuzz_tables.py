@@ -15,9 +15,7 @@ CASES = Path(__file__).parent.parent / "cases"
 FILES = [path for path in sorted(CASES.rglob("*")) if path.suffix in (".csv", ".tsv", ".txt") and path.is_file()]
 FILES += [CASES / "ballots.json", CASES / "ballots.jsonl", CASES / "as-downloaded" / "nulls.jsonl"]
 FORMATS = (
-    None,
-    None,
-    None,
+    *[None] * 20,
     "ballots",
     "ticks",
     "indicators",
@@ -113,7 +111,7 @@ def test_damaged_tables_are_read_or_refused_in_one_sentence(tmp_path):
         file = draw.choice(FILES)
         path = tmp_path / file.name
         path.write_bytes(damaged(texts[file], draw))
-        options = {name: draw.choice(values) for name, values in OPTIONS.items() if draw.random() < 0.12}
+        options = {name: draw.choice(values) for name, values in OPTIONS.items() if draw.random() < 0.04}
         kind = draw.choice(FORMATS)
         try:
             read_export(path, format=kind, **options)

@@ -38,7 +38,7 @@ def read_crowdflower(source: SourceFile, reading: Reading) -> Collector:
     ticks = split(pl.Series(cells.unique(maintain_order=True)))
     of_cell = dict(zip(cells.unique(maintain_order=True), ticks, strict=True))
     tainted = table.frame[TAINTED] if TAINTED in table.columns else pl.Series([None] * len(cells), dtype=pl.String)
-    workers, units = table.frame[WORKER].to_list(), instances_of(table, reading, [UNIT])
+    workers, units = table.column((WORKER,)).to_list(), instances_of(table, reading, [UNIT])
     for row, cell in enumerate(cells):
         if plain(tainted[row] or "") == "true":
             found.remark("a judgment that is tainted was taken as no ballot")
