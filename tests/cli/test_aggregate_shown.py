@@ -85,8 +85,8 @@ def test_the_first_lines_say_what_was_read_and_how(text, file, cast, fitted):
         f"Method em, sets of 1..2: converged after {fitted.n_iter_} iterations, log-likelihood "
         f"{fitted.log_likelihoods_[-1]:.3f}.",
         "Confidence is the probability under the model, and too high if voters make the same mistakes.",
+        f"Note: counted {empty} rows without a value as empty (--blank missing leaves them out).",
         "",
-        "Sets",
     ]
 
 
@@ -227,7 +227,7 @@ def test_json_holds_everything(folder, file, gold, fitted):
     assert found["accuracy"]["zero_one"]["mean"] == fmean(kept)
     assert [each["count"] for each in found["calibration"]] == [int(row[1]) for row in expected_bins(confidence, kept)]
     assert found["log_likelihood"] == fitted.log_likelihoods_[-1]
-    plain = ("format", "method", "reasons", "remarks", "notes", "size", "status", "iterations", "ties", "own_sizes")
+    plain = ("format", "method", "reasons", "odd", "notes", "size", "status", "iterations", "ties", "own_sizes")
     assert [found[name] for name in plain] == [
         "ballots",
         "em",
@@ -331,3 +331,19 @@ def test_confidence_of_exactly_the_threshold_is_enough(file, monkeypatch):
         text = said("aggregate", file, "--size", "1..2", "--method", "em")
         assert ("\nEvery set has a confidence of 95% or more.\n" in text) == (doubtful == 0)
         assert ("\n1 of 36 sets has a confidence below 95%.\n" in text) == (doubtful == 1)
+
+
+def test_every_oddity_that_inspect_finds_is_shown_in_a_line(tmp_path):
+    path = tmp_path / "odd.csv"
+    rows = "".join(f"v{n},q{n % 3},{'Owl' if n % 2 else 'owl'}|caf\u00e9\n" for n in range(9))
+    path.write_text(f"voter,instance,alternatives\n{rows}w,q0,cafe\u0301|NA\n", encoding="utf-8")
+    odd = told("inspect", path)["odd"]
+    assert any("'Owl', 'owl' differ only" in each for each in odd)
+    assert any("caf" in each and "differ only" in each for each in odd)
+    assert any("--missing 'NA'" in each for each in odd)
+    text = " ".join(said("aggregate", path, "--size", "1..2").split())
+    for each in odd:
+        assert f"Odd: {each}." in text
+    assert told("aggregate", path, "--size", "1..2")["odd"] == odd
+    path.write_text('voter,instance,alternatives\nann,q1,"Paris, France"\nbo,q1,owl\n')
+    assert "not split; --separator ',' splits them" in " ".join(said("aggregate", path, "--size", "1..2").split())

@@ -22,6 +22,7 @@ from epivote import (
 from epivote.cli import estimating
 from said import percent, run, said, table, tables, told
 
+ONE_EMPTY = "counted 1 row without a value as empty (--blank missing leaves them out)"
 PLAIN = "voter,instance,alternatives\nann,q1,a\nbo,q1,a|b\nann,q2,b\nbo,q2,\n"
 
 
@@ -96,7 +97,8 @@ def test_a_look_at_a_file(file, cast):
         "ballots": len(cast),
         "approvals": sum(ticks),
     }
-    assert (found["coverage"], found["gold"], found["remarks"], found["odd"]) == (len(cast) / 84, None, [], [])
+    assert (found["coverage"], found["gold"], found["odd"]) == (len(cast) / 84, None, [])
+    assert found["remarks"] == [f"counted {empty} rows without a value as empty (--blank missing leaves them out)"]
     assert found["agreement"]["masi"] == pytest.approx(masi)
     assert found["agreement"]["alternatives"] == pytest.approx(alphas)
     assert (found["agreement"]["n_ballots"], found["agreement"]["drawn_pairs"]) == (len(cast), None)
@@ -110,9 +112,9 @@ def test_a_look_at_a_file(file, cast):
 def test_gold_notes_and_oddities_of_a_file(tmp_path):
     path = tmp_path / "form.csv"
     path.write_text('Timestamp,Username,"Q1","Q2"\n1,ann,owl;wren,wren\n2,bo,owl,owl;wren\n3,key,owl,wren\n')
-    text = said("inspect", path, "--gold-row", "key", "--question", "x")
+    text = said("inspect", path, "--gold-row", "key", "--ticks", "x", "--format", "forms")
     assert "\nIt holds gold sets for 2 instances.\n" in text
-    assert "\nNote: --question has no use in a forms file and was passed over.\n" in text
+    assert "\nNote: --ticks has no use in a forms file and was passed over.\n" in text
     assert "\nAn instance has 2 ballots, a voter cast 2.\n" in text
     assert "Nothing looks odd" in text
     path.write_text(PLAIN)
@@ -129,14 +131,14 @@ def test_what_a_conversion_says(tmp_path):
     path, to = tmp_path / "b.csv", tmp_path / "to.jsonl"
     path.write_text(PLAIN)
     words = "2 voters, 2 instances, 2 alternatives, 4 ballots (1 empty), 4 approvals, 100% answered"
-    assert said("convert", path, to) == f"{path}: read as ballots; {words}.\nWrote {to}.\n"
+    assert said("convert", path, to) == (f"{path}: read as ballots; {words}.\nNote: {ONE_EMPTY}.\nWrote {to}.\n")
     never = (
         "alternatives that nobody ticked are left out ('c', 'd', 'e' and 1 more); name all with --alternatives when you "
         "read the file"
     )
     many = ("convert", path, to, "--alternatives", "a|b|c|d|e|f")
     assert f"\nNote: {never}.\n" in said(*many)
-    assert told(*many) == {"format": "ballots", "remarks": [], "lost": [never], "files": [str(to)]}
+    assert told(*many) == {"format": "ballots", "remarks": [ONE_EMPTY], "lost": [never], "files": [str(to)]}
     menu = tmp_path / "menu.csv"
     menu.write_text("instance,alternatives\nq1,a|b\nq2,b|c\n")
     kept = tmp_path / "kept.csv"
@@ -436,4 +438,5 @@ def test_what_was_packed(file, cast, tmp_path):
         "n_alternatives": 4,
         "n_ballots": len(cast),
         "n_approvals": ticks,
+        "remarks": [],
     }

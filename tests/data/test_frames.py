@@ -35,8 +35,8 @@ def test_lists(frame):
 
 
 def test_joined_cells(frame):
-    assert dict(Ballots.from_frame(frame(JOINED)).items()) == EXPECTED
-    comma = {**JOINED, "alternatives": ["a, b", None, "c"]}
+    assert dict(Ballots.from_frame(frame(JOINED), blank="empty").items()) == EXPECTED
+    comma = {**JOINED, "alternatives": ["a, b", "", "c"]}
     assert dict(Ballots.from_frame(frame(comma), separator=", ").items()) == EXPECTED
 
 
@@ -86,7 +86,9 @@ def test_words_of_neighbours_are_understood(frame):
 
 
 def test_numbers_stay_whole_even_next_to_blanks(frame):
-    ballots = Ballots.from_frame(frame({"voter": [1, 2], "instance": [7, 7], "alternatives": [3.0, None]}))
+    ballots = Ballots.from_frame(
+        frame({"voter": [1, 2], "instance": [7, 7], "alternatives": [3.0, None]}), blank="empty"
+    )
     assert dict(ballots.items()) == {("1", "7"): {"3"}, ("2", "7"): set()}
 
 
@@ -116,7 +118,7 @@ def test_two_ballots_are_an_error_unless_told_which_counts(frame):
             {"votr": ["v"], "instance": ["z"], "alternatives": ["a"]},
             {},
             ColumnError,
-            r"there is no column 'voter' \(nor worker, annotator\) \(did you mean 'votr'\?\); the columns are 'votr', 'inst",
+            r"there is no column 'voter' \(nor worker, annotator or the like\) \(did you mean 'votr'\?\); the columns are 'votr', 'inst",
         ),
         (
             JOINED,
@@ -142,10 +144,10 @@ def test_two_ballots_are_an_error_unless_told_which_counts(frame):
             "row 2, column 'b': 2 is neither 0 nor 1",
         ),
         (
-            {**INDICATORS, "b": ["x", "y", "z"]},
+            {**INDICATORS, "b": ["w", "y", "z"]},
             {"layout": "indicators"},
             BallotError,
-            "row 1, column 'b': 'x' is neither 0 nor 1",
+            "row 1, column 'b': 'w' is neither 0 nor 1",
         ),
         (
             {**INDICATORS, "b": [1, None, 0]},

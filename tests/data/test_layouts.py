@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from epivote import BallotError, Ballots, ColumnError
+from epivote import BallotError, Ballots, ColumnError, CrowdWarning
 
 KINDS = {"polars": pl.DataFrame, "pandas": pd.DataFrame, "pyarrow": pa.table}
 CAST = {
@@ -117,8 +117,9 @@ def test_one_column_may_be_named_alone_in_wide_layouts(frame):
 @pytest.mark.parametrize(
     ("layout", "blank", "kept"),
     [
-        ("lists", None, True),
+        ("lists", None, False),
         ("lists", "missing", False),
+        ("lists", "empty", True),
         ("ticks", None, True),
         ("ticks", "missing", False),
         ("indicators", None, False),
@@ -225,7 +226,7 @@ def test_voters_and_instances_stand_in_the_order_of_their_first_appearance(frame
 
 def test_ballots_may_all_be_empty_if_alternatives_are_stated(frame):
     columns = {"voter": ["v", "w"], "instance": ["z", "z"], "alternatives": [None, None]}
-    ballots = Ballots.from_frame(frame(columns), alternatives=["a"])
+    ballots = Ballots.from_frame(frame(columns), alternatives=["a"], blank="empty")
     assert dict(ballots.items()) == {("v", "z"): set(), ("w", "z"): set()}
     with pytest.raises(BallotError, match="there are no ballots at all"):
         Ballots.from_frame(frame(columns), alternatives=["a"], blank="missing")
@@ -236,14 +237,15 @@ def test_lists_of_numbers_with_blanks_stay_whole(frame):
     ballots = Ballots.from_frame(frame(columns))
     assert dict(ballots.items()) == {("v", "z"): {"1", "2.5"}, ("w", "z"): {"3"}}
     nothing = {**columns, "alternatives": [[1, 2], None]}
-    assert Ballots.from_frame(frame(nothing)).ballot("w", "z") == frozenset()
+    assert Ballots.from_frame(frame(nothing), blank="empty").ballot("w", "z") == frozenset()
     assert Ballots.from_frame(frame(nothing), blank="missing").voters == ("v",)
 
 
 def test_nan_is_blank_wherever_it_stands():
     columns = {"voter": ["v", "w"], "instance": ["z", "z"], "alternatives": [3.0, float("nan")]}
     for make in (pl.DataFrame, pd.DataFrame):
-        assert dict(Ballots.from_frame(make(columns)).items()) == {("v", "z"): {"3"}, ("w", "z"): set()}
+        found = Ballots.from_frame(make(columns), blank="empty")
+        assert dict(found.items()) == {("v", "z"): {"3"}, ("w", "z"): set()}
         marks = {**KEYS, "a": [1.0, float("nan"), 0, 1, 1], "b": [0.0, float("nan"), 1, 1, 1]}
         assert Ballots.from_frame(make(marks), layout="indicators").n_ballots == 4
 
@@ -280,3 +282,12 @@ def test_lists_where_a_name_belongs_are_refused(frame):
     marks = {"voter": ["v", "w"], "instance": ["z", "z"], "a": [["x"], ["y"]]}
     with pytest.raises(ColumnError, match="^column 'a' holds lists; it must hold 0 or 1$"):
         Ballots.from_frame(frame(marks), layout="indicators")
+
+
+@pytest.mark.parametrize("cells", [[["a"], [], None], ["a", "", None]])
+def test_null_is_missing_beside_empty_cells_and_a_warning_tells(frame, cells):
+    columns = {"voter": ["v", "w", "x"], "instance": ["z", "z", "z"], "alternatives": cells}
+    with pytest.warns(CrowdWarning, match=r"1 row without a value .* is taken as missing; blank='empty' makes"):
+        ballots = Ballots.from_frame(frame(columns))
+    assert dict(ballots.items()) == {("v", "z"): {"a"}, ("w", "z"): set()}
+    assert Ballots.from_frame(frame(columns), blank="empty").ballot("x", "z") == frozenset()

@@ -120,13 +120,13 @@ def test_errors_name_the_row_as_it_was_given(frame, layout, columns, options, me
 
 def test_a_column_that_is_not_there_is_told_with_those_that_are(frame):
     columns = frame({"who": ["v"], "instance": ["z"], "alternatives": ["a"]})
-    said = r"^there is no column 'voter' \(nor worker, annotator\); the columns are 'who', 'instance', 'alternatives'; name the voter column$"
+    said = r"^there is no column 'voter' \(nor worker, annotator or the like\); the columns are 'who', 'instance', 'alternatives'; name the voter column$"
     with pytest.raises(ColumnError, match=said):
         Ballots.from_frame(columns)
     with pytest.raises(ColumnError, match=r"^there is no column 'whom' \(did you mean 'who'\?\); the columns are"):
         Ballots.from_frame(columns, voter="whom")
     with pytest.raises(
-        ColumnError, match=r"no column 'alternative' \(nor label, class\) \(did you mean 'alternatives'\?\)"
+        ColumnError, match=r"no column 'alternative' \(nor label, class or the like\) \(did you mean 'alternatives'\?\)"
     ):
         Ballots.from_frame(columns, layout="ticks", voter="who")
     with pytest.raises(ColumnError, match="besides 'who', 'instance' there is no column left to hold ticks"):

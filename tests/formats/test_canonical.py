@@ -122,7 +122,7 @@ def test_round_trip_of_truths(tmp_path_factory, sets):
             "who,instance,alternatives\nann,q1,a\n",
             {},
             ColumnError,
-            r"csv: there is no column 'voter' \(nor worker, annotator\); the columns are 'who', 'instance', 'altern",
+            r"csv: there is no column 'voter' \(nor worker, annotator or the like\); the columns are 'who', 'instance', 'altern",
         ),
         ("voter,voter,alternatives\nann,q1,a\n", {}, ColumnError, "column 'voter' appears twice"),
         (HEADER + "ann,q1\n", {}, FileError, "csv, line 2: 2 cells where the header has 3"),
@@ -132,7 +132,7 @@ def test_round_trip_of_truths(tmp_path_factory, sets):
             (HEADER + "ann,q1,é\n").encode("latin-1"),
             {},
             FileError,
-            "csv is not UTF-8 text; save it with encoding UTF-8",
+            "as Windows-1252 it would read 'ann,q1,é': then add --encoding windows-1252",
         ),
         (
             HEADER + "ann,q1,a\nann,q2,b\n",

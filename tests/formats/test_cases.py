@@ -41,7 +41,7 @@ def test_the_same_three_ballots_in_many_formats(name, kind):
 def test_parquet_with_lists_and_with_joined_text(tmp_path):
     lists = pl.DataFrame({"voter": ["ann", "bo", "ann"], "instance": ["q1", "q1", "q2"]})
     lists.with_columns(alternatives=pl.Series([["robin", "wren"], [], ["owl"]])).write_parquet(tmp_path / "a.parquet")
-    lists.with_columns(alternatives=pl.Series(["robin|wren", None, "owl"])).write_parquet(tmp_path / "b.parquet")
+    lists.with_columns(alternatives=pl.Series(["robin|wren", "", "owl"])).write_parquet(tmp_path / "b.parquet")
     for name in ("a.parquet", "b.parquet"):
         assert ballots_of(read_export(tmp_path / name)) == BIRDS
 
@@ -75,7 +75,7 @@ def test_toloka_keeps_gold_and_leaves_out_what_was_not_accepted():
     assert ballots_of(found) == {("ann", "t1"): {"robin", "wren"}, ("bo", "t1"): set(), ("ann", "t2"): {"owl"}}
     assert dict(found.gold) == {"t1": {"robin"}}
     assert found.notes == (
-        "a submitted answer without ticks was taken as an empty ballot",
+        "a submitted answer without ticks was taken as an empty ballot; --blank missing leaves it out",
         "an assignment that is REJECTED was taken as no ballot",
         "an assignment that is SKIPPED was taken as no ballot",
     )

@@ -6,6 +6,7 @@ import pytest
 
 from epivote import EpivoteError, read_export
 
+EMPTY = "a submitted answer without ticks was taken as an empty ballot; --blank missing leaves it out"
 HIT = "HITId,WorkerId,AssignmentStatus,"
 TASK = "ASSIGNMENT:task_id\tASSIGNMENT:worker_id\tASSIGNMENT:status\t"
 
@@ -42,7 +43,7 @@ def test_joined_answers_and_their_separator(write):
     path = write("m.csv", "HITId,WorkerId,Answer.q\nh,v,a||b|\nh,w,\nh,x,c;d|\n")
     assert ballots_of(path) == {("v", "h"): {"a", "b"}, ("w", "h"): set(), ("x", "h"): {"c;d"}}
     assert ballots_of(path, separator=";")[("x", "h")] == {"c", "d|"}
-    assert read_export(path).notes == ()
+    assert read_export(path).notes == (EMPTY,)
 
 
 def test_only_rejected_assignments_are_left_out(write):
@@ -148,7 +149,7 @@ def test_cells_of_toloka(write):
     expected = {("w0", "t"): {"a", "b"}, ("w1", "t"): {"a", "c, d"}, ("w2", "t"): set()}
     assert ballots_of(path) == {**expected, ("w3", "t"): {"b;c"}}
     assert ballots_of(path, separator=";") == {**expected, ("w0", "t"): {"a, b ,,"}, ("w3", "t"): {"b", "c"}}
-    assert read_export(path).notes == ("a submitted answer without ticks was taken as an empty ballot",)
+    assert read_export(path).notes == (EMPTY,)
     path = write("t.tsv", f"{TASK}OUTPUT:q\n\nt\tv\tAPPROVED\ta\nt\tw\tAPPROVED\t[{'a' * 70}\n")
     assert refused(path) == f"t.tsv, line 4: {'[' + 'a' * 59!r} is not JSON; export the assignments again"
 
@@ -255,7 +256,12 @@ def test_the_respondent_is_found_by_the_first_usual_name(write):
         path = write("f.csv", f"Timestamp,{','.join(columns)},Q1\nt,{','.join(columns)},a\n")
         assert columns[-1] in read_export(path, format="forms").ballots.voters
         columns.pop()
-    assert "which column names the respondent?" in refused(write("f.csv", "Timestamp,Q1\nt,a\n"))
+    found = read_export(write("f.csv", "Timestamp,Q1\nt,a\nt,b\n"))
+    assert found.ballots.voters == ("row 1", "row 2")
+    assert "every row was taken as a respondent of its own" in found.notes[0]
+    found = read_export("f.csv", voter="Timestamp")
+    assert found.ballots.voters == ("t, row 1", "t, row 2")
+    assert found.notes[0] == "rows with the same 'Timestamp' were taken as different respondents"
 
 
 def test_questions_by_pattern(write):
@@ -269,15 +275,15 @@ def test_questions_by_pattern(write):
     ):
         assert read_export(path, voter="who", instances=pattern, format="forms").ballots.instances == found
     assert refused(path, voter="who", instances="Picture*") == (
-        "f.csv: no column matches 'Picture*'; the columns are "
-        "'who', 'Image 1', 'Image 12', 'image 3', 'Image [4]', 'Other'"
+        "f.csv: no column matches 'Picture*'; correct --instances; there are "
+        "'Image 1', 'Image 12', 'image 3', 'Image [4]', 'Other'"
     )
 
 
 @pytest.mark.parametrize(
     ("header", "options", "kind"),
     [
-        ("who,Q1,Q2", {"voter": "who"}, "forms"),
+        ("who,Q1,Q2", {"voter": "who", "format": "forms"}, "forms"),
         ("voter,instance,Q1", {"voter": "voter"}, "indicators"),
         ("voter,task,Q1", {"voter": "voter"}, "indicators"),
         ("voter,item,Q1", {"voter": "voter"}, "indicators"),
@@ -311,16 +317,18 @@ def test_gold_blank_cells_and_unnamed_respondents(write):
     }
     assert dict(found.gold) == {"Q1": {"b"}}
     assert found.notes == (
-        "a blank cell was taken as no ballot; --blank empty counts it as one with nothing ticked",
+        "a question without ticks was taken as no ballot; --blank empty counts it as one with nothing ticked",
         "a blank cell of the gold row was taken as not known",
+        "2 questions read: 'Q1', 'Q2'; --question or --instances names others",
         "cells were split at ';'; --separator or --alternatives says otherwise",
     )
     found = read_export(path, voter="who", gold_row="key", format="forms", blank="empty", separator=";")
     assert found.ballots.ballot("row 1", "Q2") == frozenset()
     assert dict(found.gold) == {"Q1": {"b"}}
     assert found.notes == (
-        "a blank cell was taken as an empty ballot; --blank missing counts it as no ballot",
+        "a question without ticks was taken as an empty ballot; --blank missing counts it as no ballot",
         "a blank cell of the gold row was taken as not known",
+        "2 questions read: 'Q1', 'Q2'; --question or --instances names others",
     )
     assert refused(path, voter="who", gold_row="keys") == (
         "f.csv: no row of column 'who' is 'keys' (did you mean 'key'?); correct --gold-row"

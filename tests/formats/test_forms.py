@@ -20,7 +20,8 @@ def test_a_google_form_with_its_key():
     }
     assert dict(found.gold) == {Q1: {"robin"}, Q2: {"wren"}}
     assert found.notes == (
-        "a blank cell was taken as no ballot; --blank empty counts it as one with nothing ticked",
+        "a question without ticks was taken as no ballot; --blank empty counts it as one with nothing ticked",
+        f"2 questions read: {Q1!r}, {Q2!r}; --question or --instances names others",
         "cells were split at ';'; --separator or --alternatives says otherwise",
     )
 
@@ -29,7 +30,8 @@ def test_blank_cells_are_empty_ballots_when_told():
     found = read_export(FORM, format="forms", blank="empty")
     assert found.ballots.ballot("bo@example.org", Q1) == frozenset()
     assert found.notes == (
-        "a blank cell was taken as an empty ballot; --blank missing counts it as no ballot",
+        "a question without ticks was taken as an empty ballot; --blank missing counts it as no ballot",
+        f"2 questions read: {Q1!r}, {Q2!r}; --question or --instances names others",
         "cells were split at ';'; --separator or --alternatives says otherwise",
     )
 
@@ -38,11 +40,11 @@ def test_options_with_commas_are_recognised_whole(tmp_path):
     path = tmp_path / "sheet.csv"
     path.write_text('who,Q1,Q2\nann,"salt, pepper, oil","oil, vinegar"\nbo,oil,"salt, pepper"\n')
     names = ["salt, pepper", "oil", "vinegar"]
-    found = read_export(path, voter="who", alternatives=names)
+    found = read_export(path, format="forms", voter="who", alternatives=names)
     assert found.ballots.ballot("ann", "Q1") == {"salt, pepper", "oil"}
     assert found.ballots.ballot("bo", "Q2") == {"salt, pepper"}
     with pytest.raises(InputError, match=r"sheet\.csv, line 2, column 'Q1': 'salt' is not an alternative"):
-        read_export(path, voter="who", alternatives=["oil", "vinegar", "pepper"])
+        read_export(path, format="forms", voter="who", alternatives=["oil", "vinegar", "pepper"])
 
 
 def test_what_cannot_be_told_is_asked_for():
@@ -50,7 +52,7 @@ def test_what_cannot_be_told_is_asked_for():
         read_export(FORM, format="forms", gold_row="the kye")
     with pytest.raises(InputError, match="no column matches 'Image"):
         read_export(FORM, instances="Image*")
-    with pytest.raises(InputError, match="which column names the respondent"):
+    with pytest.raises(InputError, match="there is no column 'Pseudo'"):
         read_export(FORM, voter="Pseudo")
 
 

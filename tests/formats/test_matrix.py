@@ -114,9 +114,9 @@ def test_a_table_whose_names_are_0_and_1_is_no_matrix(write, header):
 
 
 def test_a_column_that_the_user_calls_that_of_the_instances_makes_a_table(write):
-    path = write("voter,Picture,a\nann,1,1\nbo,0,0\n", "t.csv")
+    path = write("voter,Motif,a\nann,1,1\nbo,0,0\n", "t.csv")
     assert read_export(path).format == "matrix"
-    for name in ("Picture", "picture"):
+    for name in ("Motif", "motif"):
         assert read_export(path, instances=name).format == "indicators"
 
 

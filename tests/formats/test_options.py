@@ -21,14 +21,17 @@ from epivote.formats.reading import Reading
 
 CASES = Path(__file__).parent.parent / "cases"
 TABLES = ("ballots", "ticks", "indicators", "crowd-kit")
+CROWDS = ("mturk", "toloka", "crowdflower")
 USED = {
-    "question": {"label-studio", "label-studio-min", "argilla", "mturk", "toloka"},
+    "question": {"label-studio", "label-studio-min", "argilla", "forms", *CROWDS},
     "voter": {*TABLES, "forms"},
-    "instances": {*TABLES, "forms", "mturk", "toloka"},
+    "instances": {*TABLES, "forms", *CROWDS},
+    "rows": {"matrix"},
     "ticks": set(TABLES),
-    "separator": {"ballots", "crowd-kit", "forms", "mturk", "toloka"},
+    "separator": {"ballots", "crowd-kit", "forms", *CROWDS},
     "gold_row": {"forms"},
-    "blank": {*TABLES, "forms", "doccano"},
+    "blank": {*TABLES, "forms", "doccano", *CROWDS},
+    "missing": {*TABLES, "forms", *CROWDS},
 }
 FILES = {
     "ballots": "ballots.csv",
@@ -37,6 +40,7 @@ FILES = {
     "crowd-kit": "crowd-kit.csv",
     "forms": "forms.csv",
     "matrix": "matrix.txt",
+    "crowdflower": "as-downloaded/crowdflower.csv",
     "label-studio": "label-studio.json",
     "label-studio-min": "label-studio-min.json",
     "prodigy": "prodigy.jsonl",
@@ -50,20 +54,23 @@ FILES = {
 }
 # values that fit where the option is of use
 FITTING = {
-    "question": "birds",
+    "question": {"forms": "Which*", **dict.fromkeys(("label-studio", "label-studio-min", "argilla"), "birds")},
     "voter": {"crowd-kit": "worker", "forms": "Username"},
     "instances": {
         "crowd-kit": "task",
         "forms": "Which*",
         "mturk": "HITId",
+        "crowdflower": "_unit_id",
         "toloka": "ASSIGNMENT:task_id",
     },
     "ticks": {"ballots": "alternatives", "ticks": "alternative", "indicators": "*", "crowd-kit": "label"},
     "separator": ";",
     "gold_row": "the key",
     "blank": "empty",
+    "rows": "voters",
+    "missing": "NA",
 }
-USUAL = {"voter": "voter", "instances": "instance"}
+USUAL = {"voter": "voter", "instances": "instance", "question": "birds"}
 
 
 @pytest.fixture
@@ -260,17 +267,17 @@ def test_json_without_records_is_of_no_known_tool(write, text):
     [
         ({}, "ballots"),
         ({"voter": "who", "instances": "what"}, "indicators"),
-        ({"voter": "who", "instances": "what", "ticks": "tags"}, "ballots"),
+        ({"voter": "who", "instances": "what", "ticks": "tagged"}, "ballots"),
         ({"voter": "who", "instances": "what", "ticks": "ta*"}, "indicators"),
         ({"voter": "who", "instances": "w*"}, "forms"),
     ],
 )
 def test_names_of_columns_help_to_tell(write, options, kind):
     reading = Reading(**options)
-    with detect.open_source(write("a.csv", "who,what,tags\nv,q,a\n")) as source:
+    with detect.open_source(write("a.csv", "who,what,tagged\nv,q,a\n")) as source:
         assert detect.detect(source, reading) == kind
     if kind != "forms":
-        with detect.open_source(write("a.json", [{"who": "v", "what": "q", "tags": "a"}])) as source:
+        with detect.open_source(write("a.json", [{"who": "v", "what": "q", "tagged": "a"}])) as source:
             if not options:
                 with pytest.raises(FileError, match="of no known tool"):
                     detect.detect(source, reading)

@@ -89,14 +89,12 @@ def test_other_separators_than_bars(write):
     assert ballots_of(path) == {("v", "q"): {"a;b", "c"}, ("w", "q"): set()}
 
 
-@pytest.mark.parametrize(
-    ("name", "noted"),
-    [("[a]", True), ("(a)", True), ("{a}", True), ("[a", False), ("a]", False), ("(a}", True), ("a", False)],
-)
-def test_a_cell_that_looks_like_a_list_is_noted(write, name, noted):
-    notes = read_export(write("b.csv", f"{HEADER}v,q,b|{name}\n")).notes
-    note = f"alternative {name!r} looks like a list; --format crowd-kit reads lists within cells"
-    assert notes == ((note,) if noted else ())
+@pytest.mark.parametrize("name", ["[a]", "(a)", "{a}", "[a", "a]", "(a}", "a", "[1]"])
+def test_a_name_in_brackets_is_a_name_where_bars_join_ticks(write, name):
+    assert ballots_of(write("b.csv", f"{HEADER}v,q,b|{name}\nw,q,{name}\n")) == {
+        ("v", "q"): {"b", name},
+        ("w", "q"): {name},
+    }
 
 
 # Marks and ticks
@@ -162,7 +160,8 @@ def test_fields_of_every_record_are_columns(write, name):
     rows = [{"voter": "v", "instance": "q"}, record("w", ["a"]), {**record("x", None), "note": {"z": [1]}}]
     lines = "".join(json.dumps(row) + "\n" for row in rows)
     path = write(name, lines if name.endswith(".ndjson") else rows)
-    assert ballots_of(path) == {("v", "q"): set(), ("w", "q"): {"a"}, ("x", "q"): set()}
+    assert ballots_of(path) == {("w", "q"): {"a"}}
+    assert ballots_of(path, blank="empty") == {("v", "q"): set(), ("w", "q"): {"a"}, ("x", "q"): set()}
 
 
 @pytest.mark.parametrize("name", ["b.jsonl", "b.json"])
@@ -191,7 +190,8 @@ def test_names_in_json_stay_what_they_are(write, name, voters, names):
 @pytest.mark.parametrize("name", ["b.jsonl", "b.json"])
 def test_ticks_in_json_may_be_text(write, name):
     path = write(name, [record("v", "a|b"), record("w", None), record("x", "")])
-    assert ballots_of(path) == {("v", "q"): {"a", "b"}, ("w", "q"): set(), ("x", "q"): set()}
+    assert ballots_of(path) == {("v", "q"): {"a", "b"}, ("x", "q"): set()}
+    assert ballots_of(path, blank="empty") == {("v", "q"): {"a", "b"}, ("w", "q"): set(), ("x", "q"): set()}
     assert ballots_of(path, blank="missing") == {("v", "q"): {"a", "b"}}
     path = write(name, [record("v", ["a"]), record("w", []), record("x", None)])
     assert ballots_of(path, blank="missing") == {("v", "q"): {"a"}, ("w", "q"): set()}

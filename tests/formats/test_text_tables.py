@@ -171,7 +171,9 @@ def test_lines_of_json_are_counted_with_blank_ones(write, gap):
     for end in ("\n", "\r\n"):
         path = write("b.jsonl", end.join([*[""] * gap, *rows]))
         assert refused(path) == f"b.jsonl, line {2 * gap + 2}: the voter is blank; give every ballot a voter"
-    text = '[{"voter": "v", "instance": "q", "alternatives": ["a"]}, {"voter": null, "instance": "q"}]'
+    text = (
+        '[{"voter": "v", "instance": "q", "alternatives": ["a"]}, {"voter": null, "instance": "q", "alternatives": []}]'
+    )
     assert refused(write("b.json", text)) == "b.json, record 2: the voter is blank; give every ballot a voter"
 
 
@@ -194,28 +196,29 @@ def test_missing_columns_are_named_with_those_that_are_there(write):
     there = "the columns are 'task', 'worker_', 'Answer.a'"
     path = write("m.csv", "task,worker_,Answer.a\nq,v,x\n")
     assert refused(path, format="mturk") == f"m.csv: there is no column 'WorkerId'; {there}"
-    path = write("m.csv", "HITID,WorkerId,Answer.a\nq,v,x\n")
+    path = write("m.csv", "HITIds,WorkerId,Answer.a\nq,v,x\n")
     assert refused(path, format="mturk") == (
-        "m.csv: there is no column 'HITId' (did you mean 'HITID'?); the columns are 'HITID', 'WorkerId', 'Answer.a'"
+        "m.csv: there is no column 'HITId' (did you mean 'HITIds'?); the columns are 'HITIds', 'WorkerId', 'Answer.a'; "
+        "name one with --instances"
     )
     with pytest.raises(ColumnError) as told:
-        read_truths(write("g.csv", "question,alternatives\nq,a\n"))
+        read_truths(write("g.csv", "riddle,alternatives\nq,a\n"))
     assert str(told.value) == (
-        "g.csv: there is no column 'instance' (nor task, item); the columns are 'question', 'alternatives'"
+        "g.csv: there is no column 'instance' (nor task, item or the like); the columns are 'riddle', 'alternatives'"
     )
     path = write("b.csv", "who,task,label\nv,q,x\n")
     assert refused(path, format="ballots") == (
-        "b.csv: there is no column 'voter' (nor worker, annotator); the columns are 'who', 'task', 'label'; "
-        "name one with --voter, or say what the file is with --format"
+        "b.csv: there is no column 'voter' (nor worker, annotator or the like); the columns are 'who', 'task', 'label'; "
+        "name one with --voter, or say what the file is with --format (forms if a row is a respondent)"
     )
     assert refused(path, format="ballots", voter="whom") == (
         "b.csv: there is no column 'whom' (did you mean 'who'?); the columns are 'who', 'task', 'label'; "
-        "name one with --voter, or say what the file is with --format"
+        "name one with --voter, or say what the file is with --format (forms if a row is a respondent)"
     )
     assert "no column 'when'; " in refused(path, format="ballots", voter="who", instances="when")
     assert "name one with --instances, or" in refused(path, format="ballots", voter="who", instances="when")
     assert "name one with --ticks, or" in refused(path, format="ballots", voter="who", ticks="when")
-    assert "no column 'alternative' (nor label, class)" in refused(
+    assert "no column 'alternative' (nor label, class or the like)" in refused(
         write("t.csv", "voter,task,x\nv,q,x\n"), format="ticks"
     )
 
@@ -291,10 +294,23 @@ def test_read_ballots_passes_its_options_on(write):
         read_ballots(path)
 
 
+def _said(path, **options):
+    """The refusal, or nothing."""
+    try:
+        read_export(path, **options)
+    except EpivoteError as error:
+        return str(error)
+    return ""
+
+
 def test_text_in_another_encoding_is_refused_wherever_it_is_read(write):
     data = (HEADER + "ann,q1,é\n").encode("latin-1")
     for name, kind in (("b.csv", "ballots"), ("b.cat", "preflib"), ("b.jsonl", "prodigy"), ("b.txt", "matrix")):
-        assert refused(write(name, data), format=kind) == f"{name} is not UTF-8 text; save it with encoding UTF-8"
+        assert refused(write(name, data), format=kind) == (
+            f"{name}, line 2: this is not UTF-8 text; as Windows-1252 it would read 'ann,q1,é': then add --encoding "
+            "windows-1252, else save the file with encoding UTF-8"
+        )
+        assert "UTF-8" not in _said(name, format=kind, encoding="windows-1252")
     half = b"\xff\xfe" + HEADER.encode("utf-16-le") + b"a"
     assert refused(write("b.csv", half)) == ("b.csv begins as UTF-16 text but is damaged; save it with encoding UTF-8")
 

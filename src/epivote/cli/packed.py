@@ -36,13 +36,17 @@ def pack(
     Example: epivote pack part-*.csv -o votes.packed && epivote aggregate votes.packed --size 1..3 --out result
     """
     with one_sentence_per_error():
+        notes: list[str] = []
         with working("Packing") as status:
-            packed = pack_files(files, output, told=status.say, **python_options(reading))
+            packed = pack_files(files, output, told=status.say, noted=notes.append, **python_options(reading))
         if as_json:
             sizes = ("n_voters", "n_instances", "n_alternatives", "n_ballots", "n_approvals")
-            print_json({"folder": str(output), "blocks": len(packed.blocks), **{n: getattr(packed, n) for n in sizes}})
+            counts = {name: getattr(packed, name) for name in sizes}
+            print_json({"folder": str(output), "blocks": len(packed.blocks), **counts, "remarks": notes})
         else:
             typer.echo(f"Packed {packed.in_words()} into {output}.")
+            for note in notes:
+                typer.echo(f"Note: {note}.")
             typer.echo(f"Next: epivote aggregate {output} --size 1..2 --out result")
 
 

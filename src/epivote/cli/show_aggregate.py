@@ -18,6 +18,7 @@ from epivote.cli.show import accuracy_table, calibration_table
 from epivote.data.names import counted, listing
 from epivote.estimate.reliability import VoterReport
 from epivote.estimate.review import Doubt
+from epivote.evaluate.inspection import oddities
 from epivote.summary import Summary
 
 MOST_ROWS = 30  # rows of a table on the terminal; a round number that fits a tall window
@@ -61,6 +62,7 @@ def aggregate_json(fitted: Fitted, seconds: dict[str, float] | None) -> None:
             "method": fitted.method,
             "reasons": list(fitted.reasons),
             "remarks": list(fitted.export.notes),
+            "odd": list(oddities(fitted.export.ballots)),
             "notes": list(fitted.notes),
             "size": str(estimate.bounds),
             "status": estimate.status,
@@ -110,6 +112,7 @@ def _opening(fitted: Fitted) -> list[str]:
     lines.append(how(fitted))
     lines += fitted.summary.about_confidence
     lines += [f"Note: {remark}." for remark in fitted.export.notes]
+    lines += [f"Odd: {odd}." for odd in oddities(ballots)]
     lines += [f"Careful: {note}." for note in fitted.notes]
     return lines
 

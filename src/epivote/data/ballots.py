@@ -127,16 +127,19 @@ class Ballots(AnyBallots):
         | `wide_instances` | one voter; a column per instance holds the ticks | the instance columns |
         | `wide_voters` | one instance; a column per voter holds the ticks | the voter columns |
 
-        `blank` says what an empty cell is, an `"empty"` ballot or a `"missing"` one; by default empty where a row
-        is a ballot and missing in the wide layouts. `duplicates` says which of two ballots of one voter on one
+        `blank` says what a cell without ticks is, an `"empty"` ballot or a `"missing"` one. By default an empty list or
+        text is an empty ballot where a row is a ballot, and null (None, NaN) a missing one, of which a warning tells;
+        in the wide layouts all are missing. `duplicates` says which of two ballots of one voter on one
         instance wins. Column names default to voter/instance/alternatives and the words of neighbours
         (worker/task/label, annotator/item/class).
         """
-        from epivote.data.frames import BallotTable, eager_frame, indicator_columns, rows_of
+        from epivote.data.frames import BallotTable, eager_frame, indicator_columns, rows_of, warn_of_nulls
         from epivote.data.rows import split_at
 
         table = BallotTable(eager_frame(frame))
         rows = rows_of(table, layout, voter, instance, approvals, split_at(separator), blank)
+        if layout == "lists" and blank is None:
+            warn_of_nulls(len(table.frame) - len(rows.ticks))
         if layout == "indicators" and alternatives is None:
             alternatives = indicator_columns(table, voter, instance, approvals)
         return rows.ballots(alternatives=alternatives, menu=menu, duplicates=duplicates, merge=layout == "ticks")

@@ -5,6 +5,7 @@ Every layout is first turned into `Rows`: who, where, and the cell with the tick
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -12,9 +13,10 @@ import numpy as np
 import polars as pl
 
 from epivote.data.columns import INSTANCE_COLUMNS, LIST_COLUMNS, TICK_COLUMNS, VOTER_COLUMNS, find_column
-from epivote.data.names import Place, as_names, listing
+from epivote.data.marks import marks_of
+from epivote.data.names import Place, as_names, counted, listing
 from epivote.data.rows import Rows, Split
-from epivote.errors import BallotError, ColumnError
+from epivote.errors import BallotError, ColumnError, CrowdWarning
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -46,12 +48,31 @@ def rows_of(
         column, (voter, instance) = _one(approvals), _keys(table, voter, instance)
         ticks = table.ticks(table.find(column, usual, "alternatives"))
         rows = Rows(table.text(voter), table.text(instance), ticks, table.place, split)
-    return rows.keep(~rows.blank) if (blank or usual_blank(layout)) == "missing" else rows
+    unanswered = no_ballot(rows, layout, blank, table.nulls)
+    return rows.keep(~unanswered) if unanswered.any() else rows
 
 
-def usual_blank(layout: Layout) -> Blank:
-    """What an empty cell is unless the user says otherwise."""
-    return "empty" if layout in ("lists", "ticks") else "missing"
+def no_ballot(rows: Rows, layout: Layout, blank: Blank | None, nulls: Blank) -> pl.Series:
+    """Which rows are no ballots: all blank ones if `blank` says missing, none if it says empty.
+
+    Unless it says either, blank rows are empty ballots where a row is one, and missing in the other layouts. Only where
+    `nulls` are told apart from empty cells are they missing ballots beside empty ones.
+    """
+    if blank is None and layout == "lists" and nulls == "missing":
+        return rows.ticks.is_null()
+    usual: Blank = "empty" if layout in ("lists", "ticks") else "missing"
+    return rows.blank if (blank or usual) == "missing" else pl.repeat(False, len(rows.ticks), eager=True)
+
+
+def warn_of_nulls(count: int) -> None:
+    """Say that rows of a dataframe were left out, because pandas also writes null for an empty text."""
+    if count:
+        warnings.warn(
+            f"{counted(count, 'row')} without a value for the alternatives (null) {'is' if count == 1 else 'are'} "
+            "taken as missing; blank='empty' makes such rows empty ballots, blank='missing' silences this",
+            CrowdWarning,
+            stacklevel=3,
+        )
 
 
 def eager_frame(frame: Any) -> nw.DataFrame[Any]:
@@ -73,12 +94,19 @@ def eager_frame(frame: Any) -> nw.DataFrame[Any]:
 class BallotTable:
     """The columns of any dataframe as Polars columns; a column may have any name, which is taken as text.
 
-    What comes from a file is Polars already; a user's dataframe comes as `eager_frame` returns it.
+    What comes from a file is Polars already; a user's dataframe comes as `eager_frame` returns it. `nulls` says what a
+    cell without a value is in a table with a row per ballot: in text files it is the only way to write an empty one.
     """
 
-    def __init__(self, frame: pl.DataFrame | nw.DataFrame[Any], place: Place = lambda row: f"row {row + 1}") -> None:
+    def __init__(
+        self,
+        frame: pl.DataFrame | nw.DataFrame[Any],
+        place: Place = lambda row: f"row {row + 1}",
+        nulls: Blank = "missing",
+    ) -> None:
         self.frame = frame
         self.place = place
+        self.nulls: Blank = nulls
         self.names = {str(name): name for name in frame.columns}
         self.columns = list(self.names)
 
@@ -150,7 +178,7 @@ def _indicators(
     marks = pl.DataFrame([_marks(table, name) for name in columns])
     blanks = marks.select(pl.sum_horizontal(pl.all().is_null())).to_series()
     torn = blanks.is_between(1, len(columns) - 1).arg_true()
-    if len(torn):
+    if len(torn) and marks.select(pl.any_horizontal((~pl.all()).any())).item():
         row = int(torn[0])
         name = next(name for name in columns if marks[name][row] is None)
         raise BallotError(
@@ -222,16 +250,18 @@ def _marks(table: BallotTable, name: str) -> pl.Series:
     if column.dtype == pl.Boolean:
         return column
     if column.dtype == pl.String:
-        words = column.str.to_lowercase().str.strip_chars()
-        column = column.set(words == "true", "1").set(words == "false", "0")
-    marks = column.cast(pl.Float64, strict=False)
-    odd = (column.is_not_null() & ~((marks == 0) | (marks == 1)).fill_null(value=False)).arg_true()
+        marks = marks_of(column)
+        odd = (marks.is_null() & (column.str.strip_chars() != "")).arg_true()
+    else:
+        numbers = column.cast(pl.Float64, strict=False)
+        marks = pl.select(pl.when((numbers == 0) | (numbers == 1)).then(numbers == 1)).to_series()
+        odd = (marks.is_null() & column.is_not_null()).arg_true()
     if len(odd):
         row = int(odd[0])
         raise BallotError(
             f"{table.place(row)}, column {name!r}: {column[row]!r} is neither 0 nor 1; write 1 for a tick"
         )
-    return (marks == 1).rename(name)
+    return marks.rename(name)
 
 
 def _plain(value: Any) -> Any:

@@ -15,6 +15,7 @@ from epivote.evaluate.agreement import Agreement, agreement
 from epivote.evaluate.sizes import SizeSuggestion, suggest_size
 
 SHOWN = 3  # names listed in a sentence; a round number
+NO_ANSWER = frozenset({"na", "n/a", "nan", "null", "nil", "#n/a"})
 RARE = 2  # ticks from which an alternative is no longer taken for a misspelling
 
 
@@ -55,8 +56,13 @@ def inspect_ballots(ballots: AnyBallots) -> Inspection:
         per_voter=_spread(ballots.ballots_per_voter),
         ticked=dict(zip(ballots.alternatives, shares.tolist(), strict=True)),
         agreement=agreement(ballots),
-        odd=tuple(_oddities(ballots, ticks)),
+        odd=oddities(ballots),
     )
+
+
+def oddities(ballots: AnyBallots) -> tuple[str, ...]:
+    """What may be a mistake of the file or of how it was read, a sentence each."""
+    return tuple(_oddities(ballots, np.bincount(ballots.approved, minlength=ballots.n_alternatives)))
 
 
 def _spread(counts: IntArray) -> Spread:
@@ -76,12 +82,16 @@ def _oddities(ballots: AnyBallots, ticks: IntArray) -> Iterable[str]:
     for kind, known in (("alternative", names), ("voter", ballots.voters)):
         for alike in _alike(known):
             yield f"{kind}s {listing(alike, SHOWN)} differ only in blanks, accents or capitals; are they the same?"
-    joined = [name for name in names if _looks_joined(name, names)]
+    known_names = set(names)
+    joined = [name for name in names if _looks_joined(name, known_names)]
     if joined:
         yield f"alternative {joined[0]!r} looks like several in one; say what separates them with --separator"
     lists = [name for name in names if name.startswith(("[", "{", "("))]
     if lists:
         yield f"alternative {lists[0]!r} looks like a list; try --format crowd-kit"
+    missing = [name for name in names if name.strip().casefold() in NO_ANSWER]
+    if missing:
+        yield f"alternative {missing[0]!r} looks like no answer at all; if so, --missing {missing[0].strip()!r} says it"
     rare = [name for name, count in zip(names, ticks, strict=True) if 0 < count < RARE]
     if rare and ballots.n_ballots > 20 * RARE:
         yield f"ticked only once: {listing(rare, SHOWN)}; check the spelling"
@@ -126,6 +136,7 @@ def _alike(names: Iterable[str]) -> list[list[str]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-def _looks_joined(name: str, names: Iterable[str]) -> bool:
-    parts = [part.strip() for part in re.split(r"[;,/]", name)]
-    return len(parts) > 1 and all(part in names for part in parts)
+def _looks_joined(name: str, names: set[str]) -> bool:
+    """Whether a name consists of several others, with a mark or blanks in between."""
+    pieces = ([part.strip() for part in re.split(marks, name)] for marks in (r"[;,/\n\t]", r"\s+"))
+    return any(len(parts) > 1 and all(part in names for part in parts) for parts in pieces)

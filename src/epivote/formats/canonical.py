@@ -13,9 +13,10 @@ from epivote.data.bounds import SizeBounds
 from epivote.data.columns import INSTANCE_COLUMNS, LIST_COLUMNS
 from epivote.data.truths import Truths
 from epivote.errors import BoundsError, InputError
+from epivote.formats.joined import SEPARATOR
 from epivote.formats.reading import Reading
 from epivote.formats.source import PathLike, open_source
-from epivote.formats.tables import SEPARATOR, read_lists
+from epivote.formats.tables import read_lists
 from epivote.formats.text_table import TextTable
 
 
@@ -40,7 +41,10 @@ def settled(reading: Reading) -> Reading:
     """The options as readers need them: menus read from their file, alternatives as a tuple."""
     names = None if reading.alternatives is None else tuple(reading.alternatives)
     menu = read_menu(reading.menu) if isinstance(reading.menu, (str, Path)) else reading.menu
-    return replace(reading, alternatives=names, menu=menu)
+    separator = reading.separator
+    if separator is not None:
+        separator = separator.replace("\\n", "\n").replace("\\t", "\t")
+    return replace(reading, alternatives=names, menu=menu, separator=separator)
 
 
 OPEN = "?"

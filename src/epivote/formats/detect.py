@@ -11,13 +11,14 @@ from typing import Any, get_args
 import polars as pl
 
 from epivote.data.build import without_alternative
-from epivote.data.columns import INSTANCE_COLUMNS, LIST_COLUMNS, VOTER_COLUMNS, column_named
+from epivote.data.columns import INSTANCE_COLUMNS, LIST_COLUMNS, TICK_COLUMNS, VOTER_COLUMNS, column_named
 from epivote.data.names import suggestion
 from epivote.data.packed import PackedBallots, is_packed
 from epivote.data.truths import Truths
 from epivote.errors import BallotError, EpivoteError, FileError, reason
 from epivote.formats.argilla import read_argilla
 from epivote.formats.canonical import settled
+from epivote.formats.crowdflower import is_crowdflower, read_crowdflower
 from epivote.formats.doccano import read_doccano
 from epivote.formats.elections import ABC, PREFLIB, read_abcvoting, read_pabulib, read_preflib
 from epivote.formats.export import Collector, Export, read_json, read_json_lines
@@ -30,6 +31,7 @@ from epivote.formats.prodigy import read_prodigy
 from epivote.formats.reading import Format, Reading, takes_options
 from epivote.formats.source import PARQUET, ZIP, PathLike, SourceFile, open_source
 from epivote.formats.tables import TableKind, read_crowd_kit, read_indicators, read_lists, read_ticks
+from epivote.formats.text_table import TextTable
 from epivote.formats.toloka import read_toloka
 
 READERS: dict[Format, Callable[[SourceFile, Reading], Collector | Export]] = {
@@ -39,6 +41,7 @@ READERS: dict[Format, Callable[[SourceFile, Reading], Collector | Export]] = {
     "matrix": read_matrix,
     "forms": read_forms,
     "crowd-kit": read_crowd_kit,
+    "crowdflower": read_crowdflower,
     "label-studio": read_tasks,
     "label-studio-min": read_min,
     "prodigy": read_prodigy,
@@ -51,14 +54,17 @@ READERS: dict[Format, Callable[[SourceFile, Reading], Collector | Export]] = {
     "pabulib": read_pabulib,
 }
 TABLES = get_args(TableKind)
+CROWDS = ("mturk", "toloka", "crowdflower")
 ANY_USE: dict[str, tuple[str, ...]] = {
-    "question": ("label-studio", "label-studio-min", "argilla", "mturk", "toloka"),
+    "question": ("label-studio", "label-studio-min", "argilla", "forms", *CROWDS),
     "voter": (*TABLES, "forms"),
-    "instances": (*TABLES, "forms", "mturk", "toloka"),
+    "instances": (*TABLES, "forms", *CROWDS),
+    "rows": ("matrix",),
     "ticks": TABLES,
-    "separator": ("ballots", "crowd-kit", "forms", "mturk", "toloka"),
+    "separator": ("ballots", "crowd-kit", "forms", *CROWDS),
     "gold_row": ("forms",),
-    "blank": (*TABLES, "forms", "doccano"),
+    "blank": (*TABLES, "forms", "doccano", *CROWDS),
+    "missing": (*TABLES, "forms", *CROWDS),
 }
 DAMAGED = (
     pl.exceptions.PolarsError,
@@ -83,8 +89,10 @@ def read_export(path: PathLike, **options: Any) -> Export:
     The format is told from name and content unless `format` states it; `-` is standard input; `.gz` and UTF-16 are
     understood.
     `question` names the question where a file has several. `voter`, `instances` and `ticks` name columns that are not
-    called as usual; in `forms`, `instances` is a pattern for the question columns, and `gold_row` names the respondent
-    whose row holds the right answers. `blank` says what an empty cell is, `separator` what separates ticks in a cell,
+    called as usual; `instances` may be several joined by `|`, and in `forms` it is a pattern for the question columns,
+    and `gold_row` names the respondent whose row holds the right answers. `rows` says whether a row of a 0/1 table is a
+    voter or an instance. `blank` says what an empty cell is, `missing` what is written for no answer (`"NA"`),
+    `separator` what separates ticks in a cell (found out if not given), `encoding` that of text which is not UTF-8,
     `none` which option means "none of these", so that whoever ticked only that ticked nothing. `alternatives` states
     them when not all were ever ticked, `menu` (a mapping or a file `instance,alternatives`) what was offered where, and
     `duplicates` (`"error"`, `"first"` or `"last"`) which of two ballots of a voter on an instance counts. A folder of
@@ -94,7 +102,7 @@ def read_export(path: PathLike, **options: Any) -> Export:
     if is_packed(path):
         return Export(PackedBallots(Path(path)), format="packed")
     reading = settled(reading)
-    with open_source(path) as source:
+    with open_source(path, reading.encoding) as source:
         return read_source(source, reading)
 
 
@@ -158,7 +166,7 @@ def detect(source: SourceFile, reading: Reading) -> Format:
         return _json(source, reading)
     if source.suffix in JSON_LINES:
         return _json_lines(source, reading)
-    if looks_like_matrix(source, reading.instances):
+    if looks_like_matrix(source, reading):
         return "matrix"
     return _table(source, reading)
 
@@ -193,7 +201,9 @@ def _json(source: SourceFile, reading: Reading) -> Format:
 
 def _json_lines(source: SourceFile, reading: Reading) -> Format:
     _, first = next(read_json_lines(source), (0, {}))
-    if "_input_hash" in first or "_task_hash" in first or "accept" in first or "answer" in first:
+    if "_input_hash" in first or "_task_hash" in first or "accept" in first:
+        return "prodigy"
+    if "answer" in first and not all(_has(first, None, usual) for usual in (VOTER_COLUMNS, INSTANCE_COLUMNS)):
         return "prodigy"
     if _has(table_of(source).columns, reading.voter, VOTER_COLUMNS):
         return _table(source, reading)
@@ -202,18 +212,21 @@ def _json_lines(source: SourceFile, reading: Reading) -> Format:
 
 def _table(source: SourceFile, reading: Reading) -> Format:
     """Which kind of table, from its columns."""
-    columns = table_of(source).columns
+    table = table_of(source)
+    columns, is_survey = table.columns, isinstance(table, TextTable) and table.is_survey
     if {"HITId", "WorkerId"} <= set(columns):
         return "mturk"
     if any(name.startswith("OUTPUT:") for name in columns):
         return "toloka"
+    if is_crowdflower(columns):
+        return "crowdflower"
     if {"task", "worker", "label"} <= set(columns):
         return "crowd-kit"
-    if reading.gold_row is not None or is_form(columns, reading):
+    if is_form(columns, reading, is_survey=is_survey):
         return "forms"
     if _has(columns, reading.ticks, LIST_COLUMNS):
         return "ballots"
-    if _has(columns, reading.ticks, ("alternative",)):
+    if _has(columns, reading.ticks, TICK_COLUMNS):
         return "ticks"
     if _has(columns, reading.voter, VOTER_COLUMNS) and _has(columns, reading.instances, INSTANCE_COLUMNS):
         return "indicators"
@@ -221,5 +234,8 @@ def _table(source: SourceFile, reading: Reading) -> Format:
 
 
 def _has(columns: Iterable[str], given: str | None, usual: Sequence[str]) -> bool:
-    """Whether there is such a column; blanks around its name are no part of it."""
-    return column_named([column.strip() for column in columns], given, usual, loosely=True) is not None
+    """Whether there is such a column; `given` may be several, joined by `|`."""
+    names, several = list(columns), given is not None and "|" in given
+    if column_named(names, given, usual) is not None:
+        return True
+    return several and all(column_named(names, each, ()) is not None for each in (given or "").split("|"))

@@ -74,6 +74,18 @@ class Collector:
         self.places[key] = place
         self.stamps[key] = "" if stamp is None else str(stamp)
 
+    def submit(self, voter: object, instance: object, ticks: tuple[str, ...], place: str) -> None:
+        """A ballot that was handed in; one without ticks is empty, unless the user says it is missing."""
+        if len(ticks) == 1 and self.reading.is_missing(ticks[0]):
+            self.remark(f"an answer {ticks[0]!r} was taken as no ballot")
+        elif ticks:
+            self.add(voter, instance, ticks, place)
+        elif self.reading.blank == "missing":
+            self.remark("a submitted answer without ticks was taken as no ballot")
+        else:
+            self.remark("a submitted answer without ticks was taken as an empty ballot; --blank missing leaves it out")
+            self.add(voter, instance, ticks, place)
+
     def add_gold(self, instance: object, right: object, place: str) -> None:
         """The right set of an instance."""
         self.gold[self.name(instance, "instance", place)] = self.names(right, place)

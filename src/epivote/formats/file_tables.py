@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 import polars as pl
 
+from epivote.data.frames import Blank
 from epivote.data.names import IntArray, Place
 from epivote.errors import FileError
 from epivote.formats.export import as_name, read_json, read_json_lines, records
@@ -40,6 +41,8 @@ def flat_table_of(source: SourceFile) -> ParquetTable | TextTable:
 class ParquetTable:
     """A table in a Parquet file."""
 
+    nulls: Blank = "missing"
+
     def __init__(self, source: SourceFile) -> None:
         self.source = source
 
@@ -51,6 +54,10 @@ class ParquetTable:
     def select(self, names: Sequence[str]) -> pl.DataFrame:
         """Some columns."""
         return self._scanned(lambda scan: scan.select(names).collect())
+
+    def first(self, names: Sequence[str], count: int) -> pl.DataFrame:
+        """The first rows of some columns."""
+        return self._scanned(lambda scan: scan.select(names).head(count).collect())
 
     def batches(self, names: Sequence[str], size: int) -> Iterator[tuple[pl.DataFrame, IntArray]]:
         """Some columns, `size` rows at a time, with the numbers of the rows."""
@@ -84,6 +91,8 @@ class ParquetTable:
 class JsonTable:
     """A table in a JSON file: a list of records."""
 
+    nulls: Blank = "missing"
+
     def __init__(self, source: SourceFile) -> None:
         self.source = source
         self.records = records(read_json(source), source)
@@ -97,6 +106,10 @@ class JsonTable:
         """Some columns."""
         return _frame(self.records, names, self.place)
 
+    def first(self, names: Sequence[str], count: int) -> pl.DataFrame:
+        """The first rows of some columns."""
+        return _frame(self.records[:count], names, self.place)
+
     def place(self, row: int) -> str:
         """`quiz.json, record 7`."""
         return f"{self.source}, record {row + 1}"
@@ -104,6 +117,8 @@ class JsonTable:
 
 class JsonLinesTable:
     """A table in a JSONL file: a record per line. Records are not held, since they take several times the file."""
+
+    nulls: Blank = "missing"
 
     def __init__(self, source: SourceFile) -> None:
         self.source = source
@@ -126,6 +141,10 @@ class JsonLinesTable:
         if frame is not None and all(_is_plain(frame[name]) for name in names):
             return frame
         return _frame([record for _, record in read_json_lines(self.source)], names, self.place)
+
+    def first(self, names: Sequence[str], count: int) -> pl.DataFrame:
+        """The first rows of some columns."""
+        return _frame([record for _, record in islice(read_json_lines(self.source), count)], names, self.place)
 
     def place(self, row: int) -> str:
         """`quiz.jsonl, line 7`."""

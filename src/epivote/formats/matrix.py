@@ -1,10 +1,10 @@
-"""A pasted 0/1 matrix: a line per voter, a column per alternative, a blank line between instances."""
+"""A 0/1 matrix, a column per alternative: a line per voter, a blank line between instances; or a line per instance."""
 
 from __future__ import annotations
 
 import re
 
-from epivote.data.columns import INSTANCE_COLUMNS, VOTER_COLUMNS
+from epivote.data.columns import INSTANCE_COLUMNS, LIST_COLUMNS, TICK_COLUMNS, VOTER_COLUMNS, column_named, plain
 from epivote.errors import FileError
 from epivote.formats.export import Collector
 from epivote.formats.reading import Reading
@@ -12,17 +12,25 @@ from epivote.formats.source import SourceFile, lines_of
 
 MARKS = {"0", "1"}
 MISSING = {"?", "-", "na", "nan", "."}
-ABOVE_VOTERS = (*VOTER_COLUMNS, "name", "respondent", "")
+ABOVE_VOTERS = (*VOTER_COLUMNS, "name", "")
+ABOVE_INSTANCES = ("id", "file", "filename", "path", "url")
+"""Ends of names of columns that hold instances, unless they are voters' names."""
+ASSUMED = {
+    "voters": "every row was taken as a voter on one instance; --rows instances takes it as an instance of one voter",
+    "instances": "every row was taken as an instance of one voter; --rows voters takes it as a voter on one instance",
+}
 
 
 def read_matrix(source: SourceFile, reading: Reading) -> Collector:
     """`1` is a tick and `0` none; a line of `?`, `-` or `nan` is no ballot.
 
     The first line may name the alternatives and the first cell of a line its voter; `# name` before a block names the
-    instance. Cells are separated by tabs, commas, semicolons or blanks.
+    instance. Cells are separated by tabs, commas, semicolons or blanks. If a row is an instance, because the first
+    column's name or `rows` says so, all are ballots of one voter, called as the file is.
     """
     found = Collector(source, reading)
     names, voters_named = list(reading.alternatives or ()), False
+    rows = reading.rows
     title, block, row = "", 1, 0
     for number, line in lines_of(source):
         cells = cells_of(line)
@@ -31,12 +39,14 @@ def read_matrix(source: SourceFile, reading: Reading) -> Collector:
         elif not cells:
             block, row, title = (block + 1, 0, "") if row else (block, row, title)
         elif not (row or block > 1) and is_header(cells):
-            voters_named = cells[0].lower() in ABOVE_VOTERS
+            above_instances = is_above_instances(cells[0])
+            rows = rows or ("instances" if above_instances else None)
+            voters_named = above_instances or is_above_voters(cells[0])
             names = cells[1:] if voters_named else cells
         else:
             row += 1
             named = voters_named or not is_marks(cells)
-            voter, marks = (cells[0], cells[1:]) if named else (f"voter {row}", cells)
+            name, marks = (cells[0], cells[1:]) if named else (f"{(rows or 'voters')[:-1]} {row}", cells)
             if not is_marks(marks):
                 raise FileError(f"{source}, line {number}: {line.strip()[:40]!r} must be 0 and 1, after a name at most")
             names = _fitting(names, marks, named=named)
@@ -45,15 +55,19 @@ def read_matrix(source: SourceFile, reading: Reading) -> Collector:
                     f"{source}, line {number}: {len(marks)} marks where {len(names)} alternatives are known; "
                     "give every line the same number"
                 )
-            _add(found, voter, title or f"instance {block}", names, marks, number)
+            voter, instance = (source.stem, name) if rows == "instances" else (name, title or f"instance {block}")
+            _add(found, voter, instance, names, marks, number)
     found.alternatives = dict.fromkeys(names)
+    if reading.rows is None and (rows == "instances" or {key[1] for key in found.ballots} == {"instance 1"}):
+        found.remark(ASSUMED[rows or "voters"])
     return found
 
 
-def looks_like_matrix(source: SourceFile, instances: str | None) -> bool:
+def looks_like_matrix(source: SourceFile, reading: Reading) -> bool:
     """Whether the first two lines that are no titles hold 0 and 1, after names at most.
 
-    A header with a column of instances, which may be called `instances`, is that of a table whatever its cells hold.
+    Names come first: a header with a column of instances and one of voters or ticks is that of a table, whatever its
+    cells hold.
     """
     text = source.start(1 << 16).decode("utf-8-sig", errors="replace")
     lines = [cells_of(line) for line in text.splitlines() if line.strip() and not line.startswith("#")][:2]
@@ -61,10 +75,31 @@ def looks_like_matrix(source: SourceFile, instances: str | None) -> bool:
         return False
     if is_marks(lines[0]) or (len(lines[0]) > 2 and is_marks(lines[0][1:])):
         return True
-    columns = INSTANCE_COLUMNS if instances is None else (instances.casefold(),)
-    if any(cell.casefold() in columns for cell in lines[0]):
+    if reading.instances is not None and column_named(lines[0], reading.instances, ()) is not None:
+        return False
+    voter, instance, ticks = (
+        column_named(lines[0], given, usual) is not None
+        for given, usual in (
+            (reading.voter, VOTER_COLUMNS),
+            (None, INSTANCE_COLUMNS),
+            (reading.ticks, (*LIST_COLUMNS, *TICK_COLUMNS)),
+        )
+    )
+    if (instance and (voter or ticks)) or (voter and ticks):
         return False
     return is_header(lines[0]) and len(lines) > 1 and (is_marks(lines[1]) or is_marks(lines[1][1:]))
+
+
+def is_above_voters(name: str) -> bool:
+    """Whether a column is called as those of voters are."""
+    return name.lower() in ABOVE_VOTERS or column_named([name], None, VOTER_COLUMNS) is not None
+
+
+def is_above_instances(name: str) -> bool:
+    """Whether a column is called as those of instances are, or of things with numbers or addresses."""
+    if is_above_voters(name):
+        return False
+    return column_named([name], None, INSTANCE_COLUMNS) is not None or plain(name).endswith(ABOVE_INSTANCES)
 
 
 def cells_of(line: str) -> list[str]:

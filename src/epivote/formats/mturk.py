@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import polars as pl
+
+from epivote.data.columns import TOLD_APART, find_columns
 from epivote.data.names import listing
 from epivote.errors import ColumnError, FileError
 from epivote.formats.export import Collector, TicksOfRow
 from epivote.formats.reading import Reading
 from epivote.formats.source import SourceFile
 from epivote.formats.text_table import TextTable
+
+NOTHING = "{}"
+"""Stands in the answer's cell where a worker left a field blank."""
 
 
 def read_mturk(source: SourceFile, reading: Reading) -> Collector:
@@ -20,7 +26,7 @@ def read_mturk(source: SourceFile, reading: Reading) -> Collector:
     `Answer.option.on` per box, or as the crowd form's JSON in `Answer.taskAnswers`.
     """
     table = source.once(TextTable)
-    workers, items = table.column(("WorkerId",)).to_list(), table.column((reading.instances or "HITId",)).to_list()
+    workers, items = table.column(("WorkerId",)).to_list(), instances_of(table, reading, ["HITId"])
     status = (
         table.column(("AssignmentStatus",)).to_list() if "AssignmentStatus" in table.columns else [None] * len(items)
     )
@@ -30,12 +36,19 @@ def read_mturk(source: SourceFile, reading: Reading) -> Collector:
         if status[row] == "Rejected":
             found.remark("a rejected assignment was taken as no ballot")
         else:
-            found.add(worker, item, ticks(row), f"line {table.lines[row]}")
+            found.submit(worker, item, ticks(row), f"line {table.lines[row]}")
     return found
 
 
+def instances_of(table: TextTable, reading: Reading, usual: list[str]) -> list[str]:
+    """The instance of every row: what stands in the column that the user names, or in several; else in `usual` ones."""
+    wanted = reading.instances or "|".join(usual)
+    names = find_columns(table.columns, wanted, (), place=f"{table.source}: ", remedy="; name one with --instances")
+    return table.frame.select(pl.concat_str(names, separator=TOLD_APART, ignore_nulls=True)).to_series().to_list()
+
+
 def _reader(table: TextTable, found: Collector) -> TicksOfRow:
-    question = found.reading.question
+    question = asked(found.reading, "Answer.")
     answers = [name for name in table.columns if name.startswith("Answer.")]
     if "Answer.taskAnswers" in answers:
         return _crowd_form(table, found)
@@ -47,19 +60,24 @@ def _reader(table: TextTable, found: Collector) -> TicksOfRow:
     present = [name for name in wanted if name in answers]
     if len(present) != 1:
         raise which_answer(table, answers)
-    cells = table.column((present[0],)).to_list()
+    cells = [None if cell == NOTHING else cell for cell in table.column((present[0],))]
     if present[0].endswith(".labels"):
         return lambda row: _list(table, row, cells[row] or "[]")
     separator = found.reading.separator or "|"
     return lambda row: tuple(part for part in (cells[row] or "").split(separator) if part)
 
 
+def asked(reading: Reading, start: str) -> str | None:
+    """The question that was asked for, with or without the start that all columns of answers have."""
+    return None if reading.question is None else reading.question.removeprefix(start)
+
+
 def _boxes(table: TextTable, boxes: list[str], found: Collector) -> TicksOfRow:
     """One column per box, `Answer.option.on` or `Answer.question.option.on`."""
-    question = found.reading.question
-    asked = {name.split(".")[1] for name in boxes}
-    if question is None and len(asked) > 1 and all(name.count(".") > 2 for name in boxes):
-        raise which_answer(table, sorted(asked))
+    question = asked(found.reading, "Answer.")
+    questions = {name.split(".")[1] for name in boxes}
+    if question is None and len(questions) > 1 and all(name.count(".") > 2 for name in boxes):
+        raise which_answer(table, sorted(questions))
     start = f"Answer.{question}." if question else "Answer."
     columns = {
         name[len(start) : -len(".on")]: table.column((name,)).to_list() for name in boxes if name.startswith(start)
@@ -73,7 +91,7 @@ def _crowd_form(table: TextTable, found: Collector) -> TicksOfRow:
     cells = table.column(("Answer.taskAnswers",)).to_list()
     forms = [_form(table, row, cell or "[{}]") for row, cell in enumerate(cells)]
     fields = {name for form in forms for name, value in form.items() if isinstance(value, dict)}
-    question = found.reading.question
+    question = asked(found.reading, "Answer.")
     if question is None:
         if len(fields) > 1:
             raise which_answer(table, sorted(fields))

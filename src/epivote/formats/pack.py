@@ -16,7 +16,7 @@ from typing import Any, cast, get_args
 import polars as pl
 
 from epivote.data.build import universe, without_alternative
-from epivote.data.frames import BallotTable, Blank, usual_blank
+from epivote.data.frames import BallotTable
 from epivote.data.names import IntArray, Place
 from epivote.data.packed import PackedBallots
 from epivote.data.packing import packing, write_packed
@@ -25,9 +25,10 @@ from epivote.errors import BallotError, FileError, reason
 from epivote.formats.canonical import settled
 from epivote.formats.detect import detect, read_source
 from epivote.formats.file_tables import JSON_LINES, flat_table_of
+from epivote.formats.joined import SEPARATOR
 from epivote.formats.reading import Format, Reading
 from epivote.formats.source import SourceFile, open_source
-from epivote.formats.tables import SEPARATOR, Shape, TableKind, shape_of
+from epivote.formats.tables import Shape, TableKind, notes_on, shape_of, with_answers
 
 BYTES_PER_PART = 1 << 25  # 32 MB of text, which becomes one part that is sorted in memory
 ROWS_PER_BATCH = 1 << 19  # read at a time; a round number
@@ -40,20 +41,21 @@ def pack_files(
     *,
     format: Format | None = None,  # noqa: A002
     told: ProgressText = lambda _: None,
+    noted: ProgressText = lambda _: None,
     **options: Any,
 ) -> PackedBallots:
     """Pack the ballots of one or several files into a folder, for `open_packed`.
 
     CSV, TSV and Parquet tables may be larger than memory, and the ballots of an instance may be spread over all of
     them; any other export must come alone and is read whole. Inputs of more than 32 MB are dealt out by name, so their
-    instances change order. `told` is called with a few words on how far it is; the other options are those of
-    `read_export`.
+    instances change order. `told` is called with a few words on how far it is, `noted` with each assumption that was
+    made; how ticks share a cell is told from the first half million rows. The other options are those of `read_export`.
     """
     target, reading = Path(folder), settled(Reading(format=format, **options))
     if target.exists():
         raise FileError(f"{target} is there already; remove it or choose another folder")
     with ExitStack() as stack:
-        sources = [stack.enter_context(open_source(path)) for path in paths]
+        sources = [stack.enter_context(open_source(path, reading.encoding)) for path in paths]
         kinds = [format or detect(source, reading) for source in sources]
         other = next((n for n, kind in enumerate(kinds) if not _is_table(sources[n], kind) or kind != kinds[0]), None)
         if other is not None and len(paths) > 1:
@@ -63,15 +65,20 @@ def pack_files(
             )
         if other is not None:
             told(f"Reading {sources[0]}")
-            return write_packed([read_source(sources[0], replace(reading, format=kinds[0])).ballots], target)
+            export = read_source(sources[0], replace(reading, format=kinds[0]))
+            for note in export.notes:
+                noted(note)
+            return write_packed([export.ballots], target)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             spill = stack.enter_context(tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent))
             kind = cast("TableKind", kinds[0])
-            partitioner = Partitioner(
-                Path(spill), sources, [shape_of(source, reading, kind) for source in sources], reading
-            )
+            first, *others = [shape_of(source, reading, kind) for source in sources]
+            shapes = [first, *(replace(shape, split=first.split) for shape in others)]
+            partitioner = Partitioner(Path(spill), sources, shapes, reading)
             partitioner.read(told)
+            for note in notes_on(first, reading):
+                noted(note)
             return partitioner.pack(target, told)
         except OSError as error:
             raise FileError(f"cannot write {target}: {reason(error)}; nothing was packed") from error
@@ -96,11 +103,6 @@ class Partitioner:
     lists: bool | None = None
 
     @property
-    def blank(self) -> Blank:
-        """What a row without ticks is."""
-        return self.reading.blank or usual_blank(self.shapes[0].layout)
-
-    @property
     def n_parts(self) -> int:
         """How many parts keep each of them small."""
         return max(1, -(-sum(source.path.stat().st_size for source in self.sources) // BYTES_PER_PART))
@@ -112,14 +114,15 @@ class Partitioner:
             table = flat_table_of(source)
             self.places.append(table.place_of)
             for frame, records in table.batches(shape.columns, ROWS_PER_BATCH):
-                rows = shape.rows(BallotTable(frame, _at(table.place_of, records)), blank="empty")
+                batch_table = BallotTable(frame, _at(table.place_of, records), table.nulls)
+                everyone, silent, blank = with_answers(shape, batch_table, self.reading)
+                rows = everyone.keep(~(silent | blank))
                 self._check_alike(rows, source)
-                self.split = rows.split
-                voters = rows.voter.filter(~rows.blank) if self.blank == "missing" else rows.voter
-                self.voters |= dict.fromkeys(voters.unique(maintain_order=True).drop_nulls().to_list())
+                self.split, ticked = rows.split, rows.ticked()  # the first batch tells how cells are split
+                self.voters |= dict.fromkeys(rows.voter.unique(maintain_order=True).drop_nulls().to_list())
                 if shape.alternatives(self.reading) is None:
-                    self.ticked.update(rows.ticked().to_list())
-                self._spill(rows, number, records, f"{batch:06}.parquet")
+                    self.ticked.update(ticked.to_list())
+                self._spill(rows, number, records[~(silent | blank).to_numpy()], f"{batch:06}.parquet")
                 seen, batch = seen + len(records), batch + 1
                 told(f"Reading {source}: {seen:,} rows so far")
         if not seen:
@@ -182,10 +185,7 @@ class Partitioner:
             if files:
                 frame = pl.concat([pl.read_parquet(file) for file in files], how="vertical_relaxed")
                 place = _among(self.places, frame["source"].to_numpy(), frame["record"].to_numpy())
-                rows = Rows(frame["voter"], frame["instance"], frame["ticks"], place, self.split)
-                kept = rows.keep(~rows.blank) if self.blank == "missing" else rows
-                if len(kept.voter):
-                    yield kept
+                yield Rows(frame["voter"], frame["instance"], frame["ticks"], place, self.split)
 
 
 def _at(place: Place, records: IntArray) -> Place:

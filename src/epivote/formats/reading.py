@@ -20,6 +20,7 @@ Format = Literal[
     "matrix",
     "forms",
     "crowd-kit",
+    "crowdflower",
     "label-studio",
     "label-studio-min",
     "prodigy",
@@ -47,13 +48,21 @@ class Reading:
     question: Annotated[str | None, "The question to read, where a file holds several."] = None
     voter: Annotated[str | None, "The column of voters, if not called voter."] = None
     instances: Annotated[
-        str | None, "The column of instances; for forms, a pattern for the question columns, such as 'Q*'."
+        str | None,
+        "The column of instances, or several joined by |; for forms, a pattern for the question columns, such as 'Q*'.",
+    ] = None
+    rows: Annotated[
+        Literal["voters", "instances"] | None, "What a row of a 0/1 table is, if neither column is there to tell."
     ] = None
     ticks: Annotated[str | None, "The column of ticks; for 0/1 columns, a pattern such as 'label_*'."] = None
-    separator: Annotated[str | None, "What separates ticks in a cell: usually |, in forms a semicolon or comma."] = None
+    separator: Annotated[
+        str | None, "What separates ticks in a cell, if that was not found out; '\\n' is a line break."
+    ] = None
     none: Annotated[str | None, "The option that means none of these, if there is one."] = None
     gold_row: Annotated[str | None, "Forms: the respondent whose row holds the right answers."] = None
     blank: Annotated[Blank | None, "What a cell without ticks is: no ballot, or one with nothing ticked."] = None
+    missing: Annotated[str | None, "What is written for no answer, such as NA; several joined by |."] = None
+    encoding: Annotated[str | None, "The encoding of the text, if not UTF-8 or UTF-16: windows-1252, say."] = None
     alternatives: Annotated[
         Iterable[str] | None,
         "All alternatives, joined by |, if not all appear in the file.",
@@ -67,6 +76,15 @@ class Reading:
         """Refuse an unknown format."""
         if self.format is not None and self.format not in get_args(Format):
             raise FileError(f"{self.format!r} is not a format; it is one of {listing(get_args(Format), 20)}")
+
+    @property
+    def missing_words(self) -> tuple[str, ...]:
+        """What stands for no answer."""
+        return () if self.missing is None else tuple(word.strip() for word in self.missing.split("|") if word.strip())
+
+    def is_missing(self, cell: str | None) -> bool:
+        """Whether a cell says that there is no answer."""
+        return cell is not None and cell.strip() in self.missing_words
 
     @property
     def menus(self) -> MenuLike | None:

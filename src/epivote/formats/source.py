@@ -70,22 +70,32 @@ class SourceFile:
         try:
             return self.path.read_bytes().decode("utf-8-sig")
         except UnicodeDecodeError:
-            raise not_utf8(self.name) from None
+            raise not_utf8(self) from None
 
 
-def not_utf8(name: str) -> FileError:
-    """The error for text in another encoding."""
-    return FileError(f"{name} is not UTF-8 text; save it with encoding UTF-8")
+def not_utf8(source: SourceFile) -> FileError:
+    """The error for text in another encoding: where it shows, and how it would read as Windows writes text."""
+    with source.path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                line.decode()
+            except UnicodeDecodeError as error:
+                near = line[max(0, error.start - 12) : error.end + 12].decode("cp1252", errors="replace").strip()
+                return FileError(
+                    f"{source}, line {number}: this is not UTF-8 text; as Windows-1252 it would read {near!r}: then "
+                    "add --encoding windows-1252, else save the file with encoding UTF-8"
+                )
+    return FileError(f"{source} is not UTF-8 text; save it with encoding UTF-8")
 
 
 @contextmanager
-def open_source(given: str | Path) -> Iterator[SourceFile]:
+def open_source(given: str | Path, encoding: str | None = None) -> Iterator[SourceFile]:
     """The source behind a path or `-`; what is not a plain file is copied into one that is gone afterwards."""
     name = "standard input" if str(given) == STANDARD_INPUT else str(given)
     path = Path(given)
     with tempfile.TemporaryDirectory(prefix="epivote-") as folder:
         try:
-            plain = _plain(path, name, Path(folder))
+            plain = _plain(path, name, Path(folder), encoding)
         except FileNotFoundError:
             raise FileError(f"there is no file {name}") from None
         except (EOFError, zlib.error, gzip.BadGzipFile):
@@ -107,7 +117,7 @@ def _suffix(path: Path, plain: Path) -> str:
     return ".json" if re.match(rb"\[\s*[{\]]", begins) else ending
 
 
-def _plain(path: Path, name: str, folder: Path) -> Path:
+def _plain(path: Path, name: str, folder: Path, encoding: str | None) -> Path:
     if str(path) == STANDARD_INPUT:
         path = _copy(sys.stdin.buffer, folder / "input")
     elif not path.is_file() and not path.is_dir():
@@ -118,8 +128,10 @@ def _plain(path: Path, name: str, folder: Path) -> Path:
     if _first_bytes(path, 2) == GZIP:
         with gzip.open(path) as packed:
             path = _copy(packed, folder / "unpacked")
-    if _first_bytes(path, 2) in UTF_16:
-        path = _transcode(path, name, folder / "text")
+    if encoding is not None:
+        path = _transcode(path, name, folder / "text", encoding)
+    elif _first_bytes(path, 2) in UTF_16:
+        path = _transcode(path, name, folder / "text", "utf-16")
     return _with_line_ends(path, folder / "lines")
 
 
@@ -143,13 +155,17 @@ def _copy(file: IO[bytes] | gzip.GzipFile, target: Path) -> Path:
     return target
 
 
-def _transcode(path: Path, name: str, target: Path) -> Path:
+def _transcode(path: Path, name: str, target: Path, encoding: str) -> Path:
     try:
-        with path.open(encoding="utf-16", newline="") as text, target.open("w", encoding="utf-8", newline="") as copy:
+        with path.open(encoding=encoding, newline="") as text, target.open("w", encoding="utf-8", newline="") as copy:
             while chunk := text.read(1 << 20):
                 copy.write(chunk)
+    except LookupError:
+        raise FileError(f"there is no encoding {encoding!r}; correct --encoding (windows-1252, say)") from None
     except UnicodeError:
-        raise FileError(f"{name} begins as UTF-16 text but is damaged; save it with encoding UTF-8") from None
+        if encoding == "utf-16":
+            raise FileError(f"{name} begins as UTF-16 text but is damaged; save it with encoding UTF-8") from None
+        raise FileError(f"{name} is not text in {encoding}; correct --encoding") from None
     return target
 
 

@@ -5,31 +5,39 @@ They may be CSV, TSV, Parquet, JSON or JSONL; only the columns that are needed a
 
 from __future__ import annotations
 
-import ast
-import io
-import json
 import time
-import tokenize
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 import polars as pl
 
-from epivote.data.columns import INSTANCE_COLUMNS, LIST_COLUMNS, TICK_COLUMNS, VOTER_COLUMNS, find_column
-from epivote.data.frames import BallotTable, Blank, Layout, rows_of
-from epivote.data.names import listing
-from epivote.data.rows import Rows, Split, split_at
+from epivote.data.columns import (
+    INSTANCE_COLUMNS,
+    LIST_COLUMNS,
+    TICK_COLUMNS,
+    TOLD_APART,
+    VOTER_COLUMNS,
+    columns_named,
+    find_column,
+    find_columns,
+)
+from epivote.data.frames import BallotTable, Blank, Layout, no_ballot, rows_of
+from epivote.data.marks import marks_of
+from epivote.data.names import counted, listing
+from epivote.data.rows import Rows
 from epivote.errors import BallotError, ColumnError
-from epivote.formats.export import Export, as_name
+from epivote.formats.export import Export
 from epivote.formats.file_tables import table_of
 from epivote.formats.forms import matches
+from epivote.formats.joined import JoinedCells
 from epivote.formats.reading import Reading
 from epivote.formats.source import SourceFile
 
-SEPARATOR = "|"
 TableKind = Literal["ballots", "ticks", "indicators", "crowd-kit"]
+CANONICAL = {"voter", "instance", "alternatives", "alternative", "worker", "task", "label"}
+SEVERAL = "\0instance"  # the column made of several that tell instances apart together
+FIRST_ROWS = 1000  # rows looked at to tell 0/1 columns from others; a round number
 
 
 @dataclass(frozen=True)
@@ -38,19 +46,28 @@ class Shape:
 
     layout: Layout
     voter: str
-    instance: str
+    instances: list[str]
     ticks: list[str]
-    split: Split
+    split: JoinedCells
+    notes: tuple[str, ...] = ()
 
     @property
     def columns(self) -> list[str]:
         """All columns that are needed."""
-        return list(dict.fromkeys([self.voter, self.instance, *self.ticks]))
+        return list(dict.fromkeys([self.voter, *self.instances, *self.ticks]))
 
     def rows(self, table: BallotTable, blank: Blank | None) -> Rows:
         """The rows of such a table."""
         ticks = self.ticks if self.layout == "indicators" else self.ticks[0]
-        return rows_of(table, self.layout, self.voter, self.instance, ticks, self.split, blank)
+        instance = self.instances[0]
+        if len(self.instances) > 1:
+            assert isinstance(table.frame, pl.DataFrame), "files are read by Polars"
+            table = BallotTable(self._told_apart(table.frame), table.place, table.nulls)
+            instance = SEVERAL
+        return rows_of(table, self.layout, self.voter, instance, ticks, self.split, blank)
+
+    def _told_apart(self, frame: pl.DataFrame) -> pl.DataFrame:
+        return frame.with_columns(pl.concat_str(self.instances, separator=TOLD_APART, ignore_nulls=True).alias(SEVERAL))
 
     def alternatives(self, reading: Reading) -> Iterable[str] | None:
         """Those that were stated, by the user or by the columns."""
@@ -58,17 +75,12 @@ class Shape:
 
 
 def read_lists(source: SourceFile, reading: Reading) -> Export:
-    """A row per ballot; ticks joined by `|` (or as `separator` says) or, in JSON and Parquet, a list."""
-    found = _read(source, reading, "ballots")
-    lists = [name for name in found.ballots.alternatives if name[0] in "[({" and name[-1] in "])}"]
-    if lists:
-        note = f"alternative {lists[0]!r} looks like a list; --format crowd-kit reads lists within cells"
-        return replace(found, notes=(note,))
-    return found
+    """A row per ballot; ticks are joined by `|` or what `joined.py` finds, or they are a list."""
+    return _read(source, reading, "ballots")
 
 
 def read_crowd_kit(source: SourceFile, reading: Reading) -> Export:
-    """A row per ballot; the ticks are a list as JSON or Python writes it, else joined by `|`."""
+    """The same, and whatever stands in brackets must be a list as JSON or Python writes it."""
     return _read(source, reading, "crowd-kit")
 
 
@@ -80,86 +92,135 @@ def read_ticks(source: SourceFile, reading: Reading) -> Export:
             "a row is one tick, so a voter who ticked nothing has no row and counts as not having answered; "
             "add rows with a blank alternative for those who did"
         )
-        return replace(found, notes=(note,))
+        return replace(found, notes=(*found.notes, note))
     return found
 
 
 def read_indicators(source: SourceFile, reading: Reading) -> Export:
-    """A row per ballot with a 0/1 column per alternative; those `ticks` matches, else all but voter and instance."""
+    """A row per ballot with a 0/1 column per alternative: those `ticks` matches, else all that hold 0 and 1."""
     return _read(source, reading, "indicators")
 
 
 def shape_of(source: SourceFile, reading: Reading, kind: TableKind) -> Shape:
     """How the table in a file is to be understood."""
     columns = table_of(source).columns
+    place = f"{source}: "
 
-    def find(given: str | None, usual: Sequence[str], option: str) -> str:
-        remedy = f"; name one with --{option}, or say what the file is with --format"
-        return find_column(columns, given, usual, loosely=True, place=f"{source}: ", remedy=remedy)
+    def remedy(option: str) -> str:
+        return f"; name one with --{option}, or say what the file is with --format (forms if a row is a respondent)"
 
-    voter = find(reading.voter, VOTER_COLUMNS, "voter")
-    instance = find(reading.instances, INSTANCE_COLUMNS, "instances")
+    voter = find_column(columns, reading.voter, VOTER_COLUMNS, place=place, remedy=remedy("voter"))
+    instances = find_columns(columns, reading.instances, INSTANCE_COLUMNS, place=place, remedy=remedy("instances"))
     if kind == "indicators":
-        keys = (voter, instance)
-        marks = [name for name in columns if name not in keys and _is_mark(name, reading)]
+        marks, others = _mark_columns(source, reading, [name for name in columns if name not in (voter, *instances)])
         if not marks:
-            raise ColumnError(f"{source}: no 0/1 column is left besides {listing(keys)}; check --ticks")
-        return Shape("indicators", voter, instance, marks, split_at(SEPARATOR))
-    ticks = find(reading.ticks, TICK_COLUMNS if kind == "ticks" else LIST_COLUMNS, "ticks")
-    if kind == "ticks":
-        return Shape("ticks", voter, instance, [ticks], split_at(SEPARATOR))
-    separator = reading.separator or SEPARATOR
-    return Shape("lists", voter, instance, [ticks], _literal(separator) if kind == "crowd-kit" else split_at(separator))
+            raise ColumnError(f"{source}: no 0/1 column is left besides {listing((voter, *instances))}; check --ticks")
+        notes = [f"columns without 0 or 1 were left out: {listing(others)}; --ticks names others"] if others else []
+        shape = Shape("indicators", voter, instances, marks, JoinedCells(None), (*notes,))
+    else:
+        usual = TICK_COLUMNS if kind == "ticks" else LIST_COLUMNS
+        ticks = find_column(columns, reading.ticks, usual, place=place, remedy=remedy("ticks"))
+        split = JoinedCells(reading.separator, reading.alternatives, lists=kind == "crowd-kit")
+        shape = Shape("ticks" if kind == "ticks" else "lists", voter, instances, [ticks], split)
+    return shape
 
 
-def _is_mark(name: str, reading: Reading) -> bool:
-    return reading.ticks is None or matches(name, reading.ticks)
+def notes_on(shape: Shape, reading: Reading) -> tuple[str, ...]:
+    """What was assumed about a table, once it was read."""
+    return (*_taken(shape, reading), *shape.notes, *shape.split.notes)
+
+
+def _taken(shape: Shape, reading: Reading) -> list[str]:
+    """Which columns were taken, where the user did not say and their names are not the canonical ones."""
+    roles = {"voters": (reading.voter, [shape.voter]), "instances": (reading.instances, shape.instances)}
+    if shape.layout != "indicators":
+        roles["ticks"] = (reading.ticks, shape.ticks)
+    taken = {role: names for role, (given, names) in roles.items() if given is None}
+    if all(name.strip().casefold() in CANONICAL for names in taken.values() for name in names):
+        return []
+    told = ", ".join(f"{role} are in {listing(names)}{' together' * (len(names) > 1)}" for role, names in taken.items())
+    return [f"by their names, {told}; --voter, --instances and --ticks name other columns"]
+
+
+def _mark_columns(source: SourceFile, reading: Reading, columns: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Columns of 0 and 1, and others: those the user means, else those that hold such marks."""
+    if reading.ticks is not None:
+        return [name for name in columns if matches(name, reading.ticks)], []
+    frame = table_of(source).first(columns, FIRST_ROWS) if columns else pl.DataFrame()
+    others = [name for name in columns if _holds_other_things(frame[name], reading)]
+    return [name for name in columns if name not in others], others
+
+
+def _holds_other_things(column: pl.Series, reading: Reading) -> bool:
+    if column.dtype != pl.String:
+        return False
+    filled = column.filter(column.is_not_null() & ~column.is_in(list(reading.missing_words)))
+    numbers = filled.cast(pl.Float64, strict=False)
+    return len(filled) > 0 and bool((marks_of(filled).is_null() & numbers.is_null()).all())
 
 
 def _read(source: SourceFile, reading: Reading, kind: TableKind) -> Export:
     shape = shape_of(source, reading, kind)
     table = table_of(source)
-    frame = table.select(shape.columns)
+    several = columns_named(table.columns, INSTANCE_COLUMNS) if reading.instances is None else shape.instances
+    frame = table.select(list(dict.fromkeys([*shape.columns, *several])))
     if len(frame) == 0:
         raise BallotError(f"{source} holds no ballots; check that it is the file you meant")
+    if len(several) > 1 and shape.layout != "ticks":
+        shape = _telling_apart(shape, several, frame, reading)
     begin = time.perf_counter()
-    ballots = shape.rows(BallotTable(frame, table.place), reading.blank).ballots(
+    everyone, silent, blank = with_answers(shape, BallotTable(frame, table.place, table.nulls), reading)
+    n_silent, n_blank = int(silent.sum()), int(blank.sum())
+    rows = everyone.keep(~(silent | blank)) if n_silent or n_blank else everyone
+    ballots = rows.ballots(
         alternatives=shape.alternatives(reading),
         menu=reading.menus,
         duplicates=reading.duplicates,
         merge=shape.layout == "ticks",
     )
-    inferred = shape.alternatives(reading) is None and reading.menu is None
-    return Export(ballots, inferred=inferred, encode_seconds=time.perf_counter() - begin)
+    blank_ballots = int(rows.blank.sum()) if shape.layout == "lists" else 0
+    nothing = int((ballots.ballot_sizes == 0).sum()) - blank_ballots if shape.layout == "lists" else 0
+    return Export(
+        ballots,
+        notes=(*notes_on(shape, reading), *_about_blanks(n_silent, n_blank, blank_ballots, nothing, reading)),
+        inferred=shape.alternatives(reading) is None and reading.menu is None,
+        encode_seconds=time.perf_counter() - begin,
+    )
 
 
-def _literal(separator: str) -> Split:
-    def split(cells: pl.Series) -> pl.Series:
-        lists = [None if cell is None else _parsed(cell, separator) for cell in cells]
-        return pl.Series(cells.name, lists, pl.List(pl.String))
-
-    return split
-
-
-def _parsed(cell: str, separator: str) -> list[str] | None:
-    """`["a", "b"]`, `['a', 'b']`, `['a' 'b']` (an array), `('a',)`, `{'a'}` or `a|b`; None if brackets hold no list."""
-    text = cell.strip()
-    if not (text[:1] in "[({" and text[-1:] in "])}"):
-        return cell.split(separator)
-    for parse in (json.loads, _literal_list):
-        try:
-            found = parse(text)
-        except (ValueError, SyntaxError, MemoryError, RecursionError, tokenize.TokenError):
-            continue
-        if isinstance(found, (list, tuple, set)):
-            names = [as_name(each) for each in found]
-            return None if None in names else names  # type: ignore[return-value]
-    return None
+def _telling_apart(shape: Shape, several: list[str], frame: pl.DataFrame, reading: Reading) -> Shape:
+    """All columns with names of instances where one alone leaves two ballots of a voter on an instance."""
+    if reading.instances is not None or not frame.select(shape.voter, *shape.instances).is_duplicated().any():
+        return shape
+    if frame.select(shape.voter, *several).is_duplicated().any():
+        return shape
+    return replace(shape, instances=several)
 
 
-def _literal_list(text: str) -> Any:
-    """What Python understands, but texts without a comma between them are several, as numpy prints them."""
-    tokens = [token for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type != tokenize.NL]
-    if any(a.type == b.type == tokenize.STRING for a, b in pairwise(tokens)):
-        return [ast.literal_eval(token.string) for token in tokens if token.type == tokenize.STRING]
-    return ast.literal_eval(text)
+def with_answers(shape: Shape, table: BallotTable, reading: Reading) -> tuple[Rows, pl.Series, pl.Series]:
+    """All rows, which of them say in words that there is no answer, and which are no ballots for want of ticks."""
+    words, frame = list(reading.missing_words), table.frame
+    assert isinstance(frame, pl.DataFrame), "files are read by Polars"
+    texts = [name for name in shape.ticks if words and frame[name].dtype == pl.String]
+    says_so = [pl.col(name).str.strip_chars().is_in(words).fill_null(value=False) for name in texts]
+    silent = pl.repeat(False, len(frame), eager=True)
+    if says_so and shape.layout != "indicators":
+        silent = frame.select(pl.any_horizontal(says_so)).to_series()
+    elif says_so:
+        blanked = [pl.when(~is_so).then(pl.col(name)) for name, is_so in zip(texts, says_so, strict=True)]
+        table = BallotTable(frame.with_columns(blanked), table.place, table.nulls)
+    rows = shape.rows(table, blank="empty")
+    return rows, silent, no_ballot(rows, shape.layout, reading.blank, table.nulls) & ~silent
+
+
+def _about_blanks(n_silent: int, n_blank: int, n_empty: int, n_nothing: int, reading: Reading) -> list[str]:
+    """How many rows without ticks were taken as missing, and how many as empty ballots."""
+    to_empty, to_missing = "--blank empty makes them empty ballots", "--blank missing leaves them out"
+    counts = [
+        (n_silent, f"with {reading.missing}", "missing", ""),
+        (n_blank, "without a value", "missing", f" ({to_empty})"),
+        (n_empty, "without a value", "empty", f" ({to_missing})"),
+        (n_nothing, "with an empty list", "empty", ""),
+    ]
+    told = [f"{counted(count, 'row')} {what} as {taken}{how}" for count, what, taken, how in counts if count > 0]
+    return [f"counted {', '.join(told)}"] if told else []

@@ -4,34 +4,50 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import islice, takewhile
 
 import numpy as np
 import polars as pl
 
 from epivote.data.columns import find_column
+from epivote.data.frames import Blank
 from epivote.data.names import IntArray, counted
 from epivote.errors import ColumnError, FileError
 from epivote.formats.source import PARQUET, SourceFile, not_utf8
+from epivote.formats.survey_header import SurveyHeader, survey_header
 
 COLUMN_SEPARATORS = (",", "\t", ";")
+LEFT_OUT = ("Approve", "Reject")
 csv.field_size_limit(2**31 - 1)
 NOTHING, ENDS, ROW = "\0nothing", "\0ends", "\0row"
 
 
 class TextTable:
-    """A table in a text file; what separates its cells is told from the header."""
+    """A table in a text file; what separates its cells is told from the header, which may have several lines.
+
+    `labels` say more about columns, where a survey tool's second line does.
+    """
+
+    nulls: Blank = "empty"
 
     def __init__(self, source: SourceFile) -> None:
         self.source = source
         if source.start(len(PARQUET)) == PARQUET:
             raise FileError(f"{source} is Parquet, which this format cannot be; say what it is with --format")
-        self.separator = _separator(source)
+        self.separator, self._n_before = _separator(source)
+        self._survey = self._survey_header()
+        self.labels = self._survey.labels
         self.columns = self._header()
         self._rows: IntArray = np.zeros(0, np.int64)  # which records are rows, once they were read
+
+    @property
+    def is_survey(self) -> bool:
+        """Whether the header has several lines, as those of survey tools have."""
+        return self._survey.n_more > 0
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -47,6 +63,10 @@ class TextTable:
             self._check_cells(frame.lazy().drop(NOTHING, ENDS) if everything else self._scan(), len(frame))
         self._rows = np.flatnonzero(~frame[NOTHING].to_numpy())
         return frame.filter(~pl.col(NOTHING)).drop(NOTHING, ENDS)
+
+    def first(self, names: Sequence[str], count: int) -> pl.DataFrame:
+        """The first rows of some columns."""
+        return self._collect(self._scan().select(names).head(count))
 
     def batches(self, names: Sequence[str], size: int) -> Iterator[tuple[pl.DataFrame, IntArray]]:
         """Some columns, `size` rows at a time and blank lines left out, with the numbers of their records."""
@@ -73,7 +93,7 @@ class TextTable:
     def lines(self) -> list[int]:
         """The line on which every row begins."""
         begins = [line for line, _ in self._records()]
-        return [begins[int(row) + 1] for row in self._rows]
+        return [begins[int(row) + 1 + self._survey.n_more] for row in self._rows]
 
     def place(self, row: int) -> str:
         """`quiz.csv, line 7`."""
@@ -81,15 +101,29 @@ class TextTable:
 
     def place_of(self, record: int) -> str:
         """The same for a record, blank lines counted."""
-        ((line, _),) = deque(islice(self._records(), record + 2), maxlen=1)
+        ((line, _),) = deque(islice(self._records(), record + 2 + self._survey.n_more), maxlen=1)
         return f"{self.source}, line {line}"
 
     def _scan(self) -> pl.LazyFrame:
-        return pl.scan_csv(self.source.path, infer_schema=False, glob=False, separator=self.separator)
+        return pl.scan_csv(
+            self.source.path,
+            infer_schema=False,
+            glob=False,
+            separator=self.separator,
+            skip_rows=self._n_before,
+            skip_rows_after_header=self._survey.n_more,
+            new_columns=self._survey.names if self._survey.n_more else None,
+        )
 
-    def _header(self) -> list[str]:
+    def _survey_header(self) -> SurveyHeader:
         if self.source.path.is_dir():
             raise FileError(f"{self.source} is a folder; name a file in it")
+        try:
+            return survey_header([cells for _, cells in islice(self._records(), 3)])
+        except FileError:  # the rows will be refused, but after the header, and in better words
+            return SurveyHeader([])
+
+    def _header(self) -> list[str]:
         try:
             columns = self._scan().collect_schema().names()
         except pl.exceptions.NoDataError:
@@ -133,36 +167,50 @@ class TextTable:
         for line, cells in self._records():
             if n_columns is None:
                 n_columns = len(cells)
-            if cells and len(cells) != n_columns:
-                mark = {",": "comma", "\t": "tab", ";": "semicolon"}[self.separator]
+            if cells and not n_columns - self._n_left_out <= len(cells) <= n_columns:
+                mark = {",": "comma", "\t": "tab", ";": "semicolon"}.get(self.separator, repr(self.separator))
                 raise FileError(
                     f"{self.source}, line {line}: {counted(len(cells), 'cell')} where the header has {n_columns}; "
                     f"quote a cell that contains a {mark}, and write a {mark} for every empty cell"
                 )
 
+    @property
+    def _n_left_out(self) -> int:
+        """How many cells rows may lack at their end: MTurk's downloads leave out those that a review would fill."""
+        review = takewhile(lambda name: name in LEFT_OUT, reversed(self._survey.names))
+        return sum(1 for _ in review)
+
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         """All records from the header on, with the line each begins on."""
         try:
             with self.source.path.open(encoding="utf-8-sig", newline="") as file:
+                for _ in range(self._n_before):
+                    file.readline()
                 reader = csv.reader(file, strict=True, delimiter=self.separator)
-                begins, has_header = 1, False
+                begins, has_header = 1 + self._n_before, False
                 for cells in reader:
                     has_header = has_header or bool(cells)  # blank lines before the header are nothing at all
                     if has_header:
                         yield begins, cells
-                    begins = reader.line_num + 1
+                    begins = reader.line_num + 1 + self._n_before
         except UnicodeDecodeError:
-            raise not_utf8(self.source.name) from None
+            raise not_utf8(self.source) from None
         except csv.Error as error:
             raise FileError(f"{self.source}, line {reader.line_num}: {error}; check the quotes there") from None
 
 
-def _separator(source: SourceFile) -> str:
-    """Tab in a `.tsv` file, else what cuts the first lines into equally many cells, and most."""
-    if source.suffix == ".tsv":
-        return "\t"
+def _separator(source: SourceFile) -> tuple[str, int]:
+    """What separates cells, and how many lines stand before the header.
+
+    Excel's `sep=;` says it; else tab in a `.tsv` file, else what cuts the first lines into equally many cells, most.
+    """
     text = source.start(1 << 16).decode("utf-8-sig", errors="replace")
-    return max(COLUMN_SEPARATORS, key=lambda mark: _cells(text, mark))
+    told = re.match(r"""("?)sep=(.)\1\r?\n""", text, re.IGNORECASE)
+    if told:
+        return told[2], 1
+    if source.suffix == ".tsv":
+        return "\t", 0
+    return max(COLUMN_SEPARATORS, key=lambda mark: _cells(text, mark)), 0
 
 
 def _cells(text: str, separator: str) -> tuple[bool, int]:

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import json
+import re
 
+from epivote.data.columns import find_column
+from epivote.data.names import listing
 from epivote.errors import FileError
 from epivote.formats.export import Collector, TicksOfRow
-from epivote.formats.mturk import which_answer
+from epivote.formats.mturk import asked, instances_of, which_answer
 from epivote.formats.reading import Reading
 from epivote.formats.source import SourceFile
 from epivote.formats.text_table import TextTable
 
 ANSWERED = ("SUBMITTED", "APPROVED", "ACCEPTED")
+TASK = "ASSIGNMENT:task_id"
 BOOLEANS = ("true", "false")
 
 
 def read_toloka(source: SourceFile, reading: Reading) -> Collector:
     """An answered task is a ballot; a golden answer is gold; other assignments count as none.
 
-    The item is the task, or what column `instances` names. Ticks are a JSON list or joined by commas (or `separator`)
-    in one `OUTPUT:` column, or true/false in one `OUTPUT:` column per option.
+    The instance is the task, or what the columns that `instances` names hold; in files that name no tasks, what all
+    `INPUT:` columns hold. Ticks are a JSON list or joined by commas (or `separator`) in one `OUTPUT:` column, where a
+    backslash before a comma makes it part of a name, or true/false in one `OUTPUT:` column per option.
     """
     table = source.once(TextTable)
     found = Collector(source, reading)
     workers = table.column(("ASSIGNMENT:worker_id",)).to_list()
-    items = table.column((reading.instances or "ASSIGNMENT:task_id",)).to_list()
+    items = instances_of(table, reading, _instances(table, found))
     states = (
         table.column(("ASSIGNMENT:status",)).to_list()
         if "ASSIGNMENT:status" in table.columns
@@ -42,17 +47,27 @@ def read_toloka(source: SourceFile, reading: Reading) -> Collector:
             found.remark(f"an assignment that is {states[row]} was taken as no ballot")
             continue
         answer = ticks(row)
-        if not answer:
-            found.remark("a submitted answer without ticks was taken as an empty ballot")
-        found.add(worker, item, answer, f"line {table.lines[row]}")
+        found.submit(worker, item, answer, f"line {table.lines[row]}")
     return found
+
+
+def _instances(table: TextTable, found: Collector) -> list[str]:
+    """The columns that tell tasks apart."""
+    inputs = [name for name in table.columns if name.startswith("INPUT:")]
+    if TASK in table.columns or found.reading.instances is not None:
+        return [TASK]
+    if not inputs:
+        find_column(table.columns, None, (TASK,), place=f"{table.source}: ", remedy="; name one with --instances")
+    found.remark(f"instances are told apart by {listing(inputs)}; --instances names other columns")
+    return inputs
 
 
 def _fields(table: TextTable, start: str, reading: Reading) -> list[str]:
     """The `OUTPUT:` columns to read: the one asked for, the only one, or all if all hold true and false."""
     present = [name for name in table.columns if name.startswith(start)]
-    if reading.question is not None:
-        present = [name for name in present if name == f"{start}{reading.question}"]
+    question = asked(reading, start)
+    if question is not None:
+        present = [name for name in present if name == f"{start}{question}"]
     if len(present) == 1 or (present and all(_boolean(table, name) for name in present)):
         return present
     raise which_answer(table, [name for name in table.columns if name.startswith(start)])
@@ -84,4 +99,6 @@ def _ticks(cell: str, reading: Reading, table: TextTable, row: int) -> tuple[str
             return tuple(json.loads(cell))
         except (ValueError, TypeError, RecursionError):
             raise FileError(f"{table.place(row)}: {cell[:60]!r} is not JSON; export the assignments again") from None
-    return tuple(part.strip() for part in cell.split(reading.separator or ",") if part.strip())
+    separator = reading.separator or ","
+    parts = re.split(rf"(?<!\\){re.escape(separator)}", cell)
+    return tuple(part.replace(f"\\{separator}", separator).strip() for part in parts if part.strip())

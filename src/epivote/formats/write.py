@@ -23,8 +23,8 @@ from epivote.errors import FileError, InputError
 from epivote.formats.canonical import OPEN
 from epivote.formats.elections import ABC
 from epivote.formats.file_tables import JSON_LINES
+from epivote.formats.joined import BRACKETS, MARKS, SEPARATOR
 from epivote.formats.source import PathLike
-from epivote.formats.tables import SEPARATOR
 from epivote.formats.write_elections import election_files
 
 Output = Literal["ballots", "crowd-kit", "abcvoting", "preflib"]
@@ -142,7 +142,9 @@ def _canonical(ballots: Ballots, path: Path) -> Write:
     if path.suffix in JSON_LINES:
         return ballot_table(ballots, columns, list).write_ndjson
     _check_separator(ballots.alternatives)
-    table = ballot_table(ballots, columns, joined)
+    doubtful = any(mark in name for name in ballots.alternatives for mark in (*MARKS, *BRACKETS))
+    several = bool((ballots.ballot_sizes > 1).any())
+    table = ballot_table(ballots, columns, closed if doubtful and not several else joined)
     return lambda target: table.write_csv(target, separator="\t" if path.suffix == ".tsv" else ",")
 
 
@@ -197,6 +199,11 @@ def _cells(column: str, lists: Lists, names: tuple[str, ...], cell: Callable[[li
 def joined(names: list[str]) -> str | None:
     """`a|b`; nothing for no names."""
     return SEPARATOR.join(names) or None
+
+
+def closed(names: list[str]) -> str | None:
+    """`a|`, so that a name with a comma is not taken for two where no other cell shows what separates names."""
+    return f"{SEPARATOR.join(names)}{SEPARATOR}" if names else None
 
 
 def _check_separator(alternatives: Iterable[str]) -> None:
