@@ -252,7 +252,7 @@ def test_more_names_than_16_bits_can_number(tmp_path):
         (long, "instance", names["instance"]),
     ):
         estimate = SimpleNamespace(ballots=ballots, posterior=SimpleNamespace(inclusion=np.zeros(count)))
-        assert pl.concat(writing._inclusion_blocks(estimate))[column].to_list() == expected
+        assert pl.concat(writing.inclusion_blocks(estimate))[column].to_list() == expected
 
 
 def test_sets_without_confidence(tmp_path):

@@ -18,7 +18,7 @@ from epivote.formats.source import SourceFile
 
 RESPONSES, USERS, STATUS, SUGGESTION = ".responses", ".responses.users", ".responses.status", ".suggestion"
 SUBMITTED = "submitted"
-Row = dict[str, Any]
+ArgillaRow = dict[str, Any]
 Response = tuple[Any, Any, str | None]
 """User, value and status; the status is None where the file does not tell it."""
 
@@ -76,7 +76,7 @@ def _without_answer(found: Collector, voter: Any, instance: Any, place: str) -> 
         )
 
 
-def _suggestion(found: Collector, row: Row, question: str, instance: Any, place: str) -> None:
+def _suggestion(found: Collector, row: ArgillaRow, question: str, instance: Any, place: str) -> None:
     """The suggestion as a ballot of its agent."""
     nested = (row.get("suggestions") or {}).get(question)
     about = row.get(f"{question}-suggestion-metadata") or {}
@@ -91,7 +91,7 @@ def _suggestion(found: Collector, row: Row, question: str, instance: Any, place:
         found.remark("a suggestion was taken as the ballot of its agent")
 
 
-def _names(row: Row) -> list[str]:
+def _names(row: ArgillaRow) -> list[str]:
     """The questions that a record has responses to."""
     if isinstance(row.get("responses"), dict):
         return list(row["responses"])
@@ -99,7 +99,7 @@ def _names(row: Row) -> list[str]:
     return flat or [name for name, value in row.items() if _is_old(value)]
 
 
-def _responses(row: Row, question: str) -> Iterator[Response]:
+def _responses(row: ArgillaRow, question: str) -> Iterator[Response]:
     """The responses of a record to a question."""
     if isinstance(row.get("responses"), dict):
         return _objects(row["responses"].get(question) or [])
@@ -114,11 +114,11 @@ def _responses(row: Row, question: str) -> Iterator[Response]:
     return _objects(value or [])
 
 
-def _objects(responses: list[Row]) -> Iterator[Response]:
+def _objects(responses: list[ArgillaRow]) -> Iterator[Response]:
     return ((each["user_id"], each["value"], each.get("status")) for each in responses)
 
 
-def _submitters(row: Row) -> dict[Any, None]:
+def _submitters(row: ArgillaRow) -> dict[Any, None]:
     """Who submitted a record, as flat records tell by the responses to all questions."""
     users: dict[Any, None] = {}
     for name in row:
@@ -134,7 +134,7 @@ def _is_old(value: Any) -> bool:
     return isinstance(each, dict) and {"user_id", "value"} <= each.keys()
 
 
-def _question(rows: list[Row], source: SourceFile, given: str | None) -> str:
+def _question(rows: list[ArgillaRow], source: SourceFile, given: str | None) -> str:
     """The given question, which some record must answer, else the only one."""
     names = sorted({name for row in rows for name in _names(row)})
     if given is not None:
@@ -150,7 +150,7 @@ def _question(rows: list[Row], source: SourceFile, given: str | None) -> str:
     return names[0]
 
 
-def _rows(source: SourceFile) -> list[Row]:
+def _rows(source: SourceFile) -> list[ArgillaRow]:
     """All records, from whichever kind of file."""
     if source.suffix in JSON_LINES:
         return [record for _, record in read_json_lines(source)]

@@ -19,7 +19,7 @@ from epivote.formats.text_table import TextTable
 
 RECORD_FIELDS = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement", "history"}
 """Fields that every record may have and that are not answers."""
-Row = dict[str, Any]
+AnnotationRow = dict[str, Any]
 
 
 def is_annotation_table(columns: Iterable[str]) -> bool:
@@ -51,7 +51,7 @@ def read_min(source: SourceFile, reading: Reading) -> Collector:
     return found
 
 
-def _rows(source: SourceFile) -> list[tuple[str, Row]]:
+def _rows(source: SourceFile) -> list[tuple[str, AnnotationRow]]:
     """Place and fields of every record; cells of a table that hold JSON as what they hold."""
     if source.suffix == ".json":
         listed = records(read_json(source), source)
@@ -99,7 +99,7 @@ def _paths(answer: Any) -> bool:
     return isinstance(ticks, list) and any(isinstance(tick, list) for tick in ticks)
 
 
-def _question(rows: list[Row], source: SourceFile, given: str | None) -> str:
+def _question(rows: list[AnnotationRow], source: SourceFile, given: str | None) -> str:
     """The given field, which some record must have, else the only one that holds choices."""
     fields = {name: None for row in rows for name in row if name not in RECORD_FIELDS}
     if given is not None:

@@ -23,7 +23,7 @@ from epivote.formats.label_studio import (
 )
 from epivote.formats.source import open_source
 
-Task = dict[str, Any]
+TaskRecord = dict[str, Any]
 
 
 def write_predictions(estimate: Estimate, export: str | Path, path: str | Path, *, question: str | None = None) -> None:
@@ -46,13 +46,13 @@ def write_predictions(estimate: Estimate, export: str | Path, path: str | Path, 
         if instance not in estimate.truths.instance_index:
             continue
         z = estimate.truths.instance_index[instance]
-        prediction: Task = {
+        prediction: TaskRecord = {
             "model_version": f"{MODEL} {version('epivote')}",
             "result": shape.result(estimate.truths.listed(instance)),
         }
         if posterior is not None:
             prediction["score"] = float(posterior.set_probabilities[z])
-        kept: Task = {name: task[name] for name in ("id", "data") if name in task}
+        kept: TaskRecord = {name: task[name] for name in ("id", "data") if name in task}
         at = {"task": task["id"]} if "id" in task else {}
         found.append({**kept, "predictions": [prediction], **at, **prediction})
     text = json.dumps(found, ensure_ascii=False, indent=1)
@@ -62,8 +62,8 @@ def write_predictions(estimate: Estimate, export: str | Path, path: str | Path, 
 class _Shape:
     """How results of a question are written: its type, what it is about, and the paths of nested choices."""
 
-    def __init__(self, tasks: list[Task], question: str, name: str) -> None:
-        self.head: Task | None = None
+    def __init__(self, tasks: list[TaskRecord], question: str, name: str) -> None:
+        self.head: TaskRecord | None = None
         self.paths: dict[str, Any] = {}
         for task in tasks:
             for annotation in annotations_of(task):
@@ -74,7 +74,7 @@ class _Shape:
         if self.head is None:
             raise FileError(f"{name}: no annotation answers {question!r}, so what it is about (to_name) cannot be told")
 
-    def result(self, ticks: list[str]) -> list[Task]:
+    def result(self, ticks: list[str]) -> list[TaskRecord]:
         """The set as the result of a prediction."""
         assert self.head is not None
         choices = [self.paths.get(tick, tick) for tick in ticks]

@@ -11,12 +11,12 @@ from epivote.formats.export import Collector, read_json_lines
 from epivote.formats.reading import Reading
 from epivote.formats.source import SourceFile
 
-Kind = Literal["choice", "binary", "spans", "bare"]
+RecordKind = Literal["choice", "binary", "spans", "bare"]
 
 
 def read_prodigy(source: SourceFile, reading: Reading) -> Collector:
     """Read `choice` records as ballots, accept and reject of a label as an approval or a rejection of that label."""
-    kinds: dict[Kind, int] = {}
+    kinds: dict[RecordKind, int] = {}
     for number, record in read_json_lines(source):
         if record.get("answer") != "ignore":
             kinds.setdefault(kind_of(record), number)
@@ -41,7 +41,7 @@ def is_prodigy(record: dict[str, Any]) -> bool:
     return bool({"_input_hash", "_task_hash"} & record.keys()) or answered or isinstance(record.get("accept"), list)
 
 
-def kind_of(record: dict[str, Any]) -> Kind:
+def kind_of(record: dict[str, Any]) -> RecordKind:
     """What a record is: a list to tick from, one label to accept or reject, marked spans, or a mere answer."""
     if "options" in record or "accept" in record:
         return "choice"
