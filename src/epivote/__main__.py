@@ -1,6 +1,6 @@
 """`python -m epivote` is the `epivote` command."""
 
-from epivote.cli import app
+from epivote_command import main
 
 if __name__ == "__main__":
-    app(prog_name="epivote")
+    main()

@@ -43,6 +43,7 @@ def test_label_studio_keeps_the_three_states_and_gold_apart():
     }
     assert dict(found.gold) == {"1": {"robin"}}
     assert found.notes == (
+        "an annotation without choices was taken as an empty ballot; --blank missing takes it as none",
         "a cancelled annotation was taken as no ballot",
         "earlier ballots of a voter on the same instance were replaced by later ones",
         "a prediction was taken as the ballot of its model version",
@@ -55,7 +56,11 @@ def test_label_studio_min_reads_objects_bare_texts_and_nothing():
         ("11", "1"): {"robin"},
         ("12", "1"): set(),
     }
-    assert read_export(CASES / "label-studio-min.json").notes == ("a task without any annotation was left out",)
+    assert read_export(CASES / "label-studio-min.json").notes == (
+        "an annotation without choices was taken as an empty ballot; --blank missing takes it as none",
+        "a task without any annotation was left out",
+    )
+    assert len(ballots_of("label-studio-min.json", blank="missing")) == 2
 
 
 def test_prodigy_keeps_the_options_of_each_item():
@@ -77,8 +82,9 @@ def test_argilla_nested_and_flat_hold_the_same(name):
         ("llm-1", "r1"): {"robin"},
         ("6d", "r2"): {"wren"},
     }
-    (note,) = read_export(CASES / name).notes
-    assert ("drafts count too" in note) == (name == "argilla-nested.json")
+    notes = read_export(CASES / name).notes
+    assert "a suggestion was taken as the ballot of its agent" in notes
+    assert any("do not tell drafts" in note for note in notes) == (name == "argilla-nested.json")
 
 
 def test_alternatives_can_be_stated():
@@ -90,8 +96,12 @@ def test_alternatives_can_be_stated():
     ("name", "text", "message"),
     [
         ("x.json", "[", "line 1: not JSON"),
-        ("x.json", '[{"a": 1}]', "this JSON is of no known tool; say which with --format"),
-        ("x.json", '[{"annotations": []}]', r"has choices for several questions or for none \(none\)"),
+        ("x.json", '[{"a": 1}]', "is not a known export: its first record has 'a'; looked for"),
+        (
+            "x.json",
+            '[{"annotations": []}]',
+            "has choices for no question; only choices and taxonomy can be read; nothing is annotated in it",
+        ),
         (
             "x.json",
             '[{"annotations": [{"result": [{"type": "choices", "from_name": "q"}]}]}]',
@@ -99,7 +109,7 @@ def test_alternatives_can_be_stated():
         ),
         ("x.json", '[{"annotator": 3, "id": 1, "q": "a"}]', "which field holds the choices cannot be told"),
         ("x.json", '[{"responses": {"q": [{"value": ["a"]}]}}]', r"is no argilla file as understood here \(KeyError"),
-        ("x.jsonl", "{}\n", "line 1: there is neither _input_hash nor _task_hash"),
+        ("x.jsonl", "{}\n", "is not a known export: it holds no list of records"),
         ("x.jsonl", '{"_input_hash": 1}\n[1]\n', "line 2: .* is not an object"),
         (
             "x.jsonl",

@@ -292,7 +292,7 @@ def test_json_is_known_by_its_first_letters_whatever_it_is_called(write, name, b
         found = read_export(write(name, before + (CASES / case).read_text()))
         assert whole(found) == whole(read_export(CASES / case))
     assert read_export(write(name, before + "[ \n " + (CASES / "ballots.json").read_text()[1:])).ballots.n_ballots == 3
-    with pytest.raises(FileError, match="this JSON is of no known tool"):
+    with pytest.raises(FileError, match="is not a known export"):
         read_export(write(name, f"{before}[\n ]"))
 
 

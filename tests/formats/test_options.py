@@ -30,7 +30,7 @@ USED = {
     "ticks": set(TABLES),
     "separator": {"ballots", "crowd-kit", "forms", *CROWDS},
     "gold_row": {"forms"},
-    "blank": {*TABLES, "forms", "doccano", *CROWDS},
+    "blank": {*TABLES, "forms", "doccano", "label-studio", "label-studio-min", "argilla", *CROWDS},
     "missing": {*TABLES, "forms", *CROWDS},
 }
 FILES = {
@@ -224,15 +224,17 @@ def test_ticked_names_come_in_alphabetical_order_after_those_offered(write):
         ("a.json", [{"responses": {}}, {"annotations": []}], "argilla"),
         ("a.json", [{"annotations": []}, {"responses": {}}], "label-studio"),
         ("a.jsonl", '{"label": []}\n{"accept": []}', "doccano"),
-        ("a.jsonl", "", "prodigy"),
         ("a.json", [{"voter": 1, "instance": 2, "alternative": "a"}], "ticks"),
         ("a.jsonl", '{"_input_hash": 1, "voter": "v", "instance": "q"}', "prodigy"),
         ("a.jsonl", '{"_task_hash": 1, "voter": "v"}', "prodigy"),
-        ("a.jsonl", '{"accept": 1, "voter": "v"}', "prodigy"),
-        ("a.jsonl", '{"answer": 1, "voter": "v"}', "prodigy"),
+        ("a.jsonl", '{"accept": [], "voter": "v"}', "prodigy"),
+        ("a.jsonl", '{"answer": "reject", "voter": "v"}', "prodigy"),
+        ("a.jsonl", '{"answer": "x", "accept": 1, "voter": "v"}', "ballots"),
+        ("a.jsonl", '{"q.responses": [], "q.responses.users": [], "voter": "v"}', "argilla"),
+        ("a.csv", "q.responses,q.responses.users,label,voter\n", "argilla"),
+        ("a.csv", "annotation_id,annotator,lead_time,label\n", "label-studio-min"),
         ("a.jsonl", '{"label": []}', "doccano"),
         ("a.jsonl", '{"labels": []}', "doccano"),
-        ("a.jsonl", '{"x": []}', "prodigy"),
         ("a.jsonl", '{"x": 1}\n{"voter": "v"}', "ballots"),
         ("a.csv", "HITId,WorkerId,task,worker,label\n1,2,3,4,5\n", "mturk"),
         ("a.csv", "HITId,worker,task,label\n1,2,3,4\n", "crowd-kit"),
@@ -258,7 +260,7 @@ def test_formats_are_told_by_name_and_content(write, name, content, kind):
 @pytest.mark.parametrize("text", ["3", '"x"', "[1]", "[]", "[[]]", "null"])
 def test_json_without_records_is_of_no_known_tool(write, text):
     assert refused(write("a.json", text)).startswith(
-        "a.json: this JSON is of no known tool; say which with --format (b"
+        "a.json is not a known export: it holds no list of records; looked for voter and instance (tables), "
     )
 
 
@@ -279,7 +281,9 @@ def test_names_of_columns_help_to_tell(write, options, kind):
     if kind != "forms":
         with detect.open_source(write("a.json", [{"who": "v", "what": "q", "tagged": "a"}])) as source:
             if not options:
-                with pytest.raises(FileError, match="of no known tool"):
+                with pytest.raises(
+                    FileError, match="is not a known export: its first record has 'who', 'what', 'tagged'"
+                ):
                     detect.detect(source, reading)
             else:
                 assert detect.detect(source, reading) == kind

@@ -188,7 +188,7 @@ def test_only_regions_that_answer_the_question_count(write):
     }
     assert ballots_of(path, question="other")[("1", "1")] == {"c"}
     assert refused(path) == (
-        "l.json has choices for several questions or for none ('q', 'other'); say which with --question"
+        "l.json has choices for several questions; say which with --question; its questions are 'q', 'other'"
     )
 
 
@@ -235,7 +235,8 @@ def test_records_of_json_min_are_told_apart_by_their_fields(write):
     rows = [{**usual, **{name: {"choices": ["a"]} for name in "gcbfead"}, "z": {"choices": "a"}, "y": ["a"], "x": {}}]
     path = write("m.json", rows)
     assert refused(path) == (
-        "m.json: which field holds the choices cannot be told (a, b, c, d, e, f, g); say it with --question"
+        "m.json: which field holds the choices cannot be told (several do: 'a', 'b', 'c', 'd', 'e', 'f', 'g'); "
+        "say it with --question"
     )
     assert ballots_of(path, question="c") == {("1", "5"): {"a"}}
     del rows[0]["annotation_id"]
@@ -337,7 +338,9 @@ def test_argilla_records_nested(write):
         ("m", "r"): {"c"},
     }
     assert found.notes == (
-        "nested records do not tell drafts from submitted responses, so drafts count too; export flat",
+        "these records do not tell drafts and discarded responses from submitted ones, so all with a value count; "
+        "records.to_datasets() keeps the status",
+        "a suggestion was taken as the ballot of its agent (2 times)",
     )
     rows = [record(responses=dict.fromkeys("gcbfead", answers))]
     assert refused(write("a.json", rows)) == (
@@ -369,6 +372,7 @@ def test_argilla_records_flat(write):
     assert found.notes == (
         "a response that is discarded was taken as no ballot",
         "a response that is draft was taken as no ballot",
+        "a suggestion was taken as the ballot of its agent (2 times)",
     )
     names = {f"{name}.responses": [["a"]] for name in "gcbfead"}
     path = write("a.json", [{**names, "c.responses.users": ["u"]}])
@@ -398,13 +402,15 @@ def test_examples_are_told_by_number_text_or_file(write):
         ("ann", "u"): {"b"},
         ("bo", "f"): {"b", "c"},
         ("cy", "1"): {"a", "c"},
-        ("all", "1"): {"a"},
     }
     found = read_export("d", blank="empty")
-    assert found.ballots.voters == ("all", "ann", "bo", "cy")
+    assert found.ballots.voters == ("ann", "bo", "cy")
     assert found.ballots.ballot("cy", "2") == found.ballots.ballot("bo", "1") == frozenset()
-    assert found.notes == ("an example without labels was taken as an empty ballot (2 times)",)
-    assert read_export("d", blank="missing").notes[0].startswith("an example without labels may never have been opened")
+    assert found.notes == (
+        "all.jsonl does not say who labelled what and was left out",
+        "an example without labels was taken as an empty ballot (2 times)",
+    )
+    assert read_export("d", blank="missing").notes[1].startswith("an example without labels may never have been opened")
 
 
 @pytest.mark.parametrize(

@@ -252,7 +252,7 @@ def test_more_names_than_16_bits_can_number(tmp_path):
         (long, "instance", names["instance"]),
     ):
         estimate = SimpleNamespace(ballots=ballots, posterior=SimpleNamespace(inclusion=np.zeros(count)))
-        assert pl.concat(writing._inclusion_blocks(estimate))[column].to_list() == expected
+        assert pl.concat(writing.inclusion_blocks(estimate))[column].to_list() == expected
 
 
 def test_sets_without_confidence(tmp_path):
@@ -288,12 +288,17 @@ def test_predictions_byte_for_byte(tmp_path):
         value = {"choices": estimate.truths.listed(instance)}
         region = {"id": "epivote", "from_name": "q", "to_name": "img", "type": "choices", "value": value}
         z = estimate.truths.instance_index[instance]
-        return [{"model_version": model, "result": [region], "score": estimate.posterior.set_probabilities[z]}]
+        return {"model_version": model, "result": [region], "score": estimate.posterior.set_probabilities[z]}
+
+    def both(instance):
+        """Once as a task of a new project, once for the task of the same."""
+        at = {} if instance == "1" else {"task": int(instance)}
+        return {"predictions": [predicted(instance)], **at, **predicted(instance)}
 
     assert written == [
-        {"data": {"é": 1}, "predictions": predicted("1")},
-        {"id": 7, "data": {"x": 2}, "predictions": predicted("7")},
-        {"id": 9, "predictions": predicted("9")},
+        {"data": {"é": 1}, **both("1")},
+        {"id": 7, "data": {"x": 2}, **both("7")},
+        {"id": 9, **both("9")},
     ]
     assert text_of(tmp_path / "p.json") == json.dumps(written, ensure_ascii=False, indent=1)
 
@@ -303,9 +308,11 @@ def test_predictions_need_an_answer_that_says_what_it_is_about(tmp_path, monkeyp
     Path("l.json").write_text(json.dumps(exported()))
     estimate = Majority(1).fit(read_export("l.json", question="q").ballots).estimate_
     assert refused(write_predictions, estimate, "l.json", "p.json", question="z") == (
-        "l.json: no annotation answers 'z', so what it is about (to_name) cannot be told"
+        "l.json has no choices for 'z'; its questions are 'p', 'q'"
     )
-    assert "several questions or for none ('p', 'q')" in refused(write_predictions, estimate, "l.json", "p.json")
+    assert "for several questions; say which with --question; its questions are 'p', 'q'" in refused(
+        write_predictions, estimate, "l.json", "p.json"
+    )
     old = [{"id": 7, "completions": exported()[1]["annotations"]}]
     Path("l.json").write_text(json.dumps(old))
     write_predictions(estimate, "l.json", "p.json", question="p")

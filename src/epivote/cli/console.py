@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Protocol
 
 import typer
@@ -18,6 +20,7 @@ from rich.text import Text
 from epivote.errors import EpivoteError, InputError, reason
 
 WRONG_USAGE = 2  # exit code that shells and typer have for it
+LONGEST_ERROR = 1_000  # letters; a round number, about a dozen lines of a terminal
 INTERRUPTED = 130  # exit code after Ctrl-C: 128 plus the number of SIGINT, as shells have it
 
 
@@ -59,7 +62,10 @@ def _line(what: str) -> Text:
 
 @contextmanager
 def one_sentence_per_error() -> Iterator[None]:
-    """Errors of ours as one sentence and exit code 1, or 2 for wrong usage; an interrupt as 130."""
+    """Errors of ours as one sentence and exit code 1, or 2 for wrong usage; an interrupt as 130.
+
+    A reader of the output that goes away ends the command in silence, with exit code 0.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -67,21 +73,43 @@ def one_sentence_per_error() -> Iterator[None]:
         yield
         sys.stdout.flush()
     except EpivoteError as error:
-        print(f"epivote: {error}", file=sys.stderr)
+        print(f"epivote: {_shortened(str(error))}", file=sys.stderr)
         raise typer.Exit(WRONG_USAGE if isinstance(error, UsageError) else 1) from None
     except KeyboardInterrupt:
         print("epivote: interrupted", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
-    except BrokenPipeError:
-        raise
+    except BrokenPipeError:  # whoever reads, such as head, has seen enough
+        _let_go_of_output()
+        raise typer.Exit(0) from None
     except OSError as error:
         print(f"epivote: cannot write the output: {reason(error)}", file=sys.stderr)
+        _let_go_of_output()
         raise typer.Exit(1) from None
+
+
+def _shortened(sentence: str) -> str:
+    """A sentence that quotes too much of a file, without its middle."""
+    half = LONGEST_ERROR // 2
+    return sentence if len(sentence) <= LONGEST_ERROR else f"{sentence[:half]} [...] {sentence[-half:]}"
+
+
+def _let_go_of_output() -> None:
+    """Lead standard output to nowhere, so that nothing more is tried with what it still holds when Python ends."""
+    with suppress(OSError), Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+
+
+class _Output(Console):
+    """A console that leaves it to `one_sentence_per_error` what happens when nobody reads on."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise, where Rich would exit with code 1."""
+        raise BrokenPipeError
 
 
 def terminal() -> Console:
     """Standard output; tables fit the terminal, sentences are not cut."""
-    return Console(highlight=False, soft_wrap=True)
+    return _Output(highlight=False, soft_wrap=True)
 
 
 def table(title: str | None = None, caption: str | None = None) -> Table:
@@ -99,6 +127,26 @@ def percent(share: float | None) -> str:
     return "" if share is None else f"{share:.1%}"
 
 
-def print_json(value: object) -> None:
-    """One JSON object."""
-    print(json.dumps(value, indent=1))
+def print_json(members: Mapping[str, object]) -> None:
+    """One JSON object; members that are iterators are printed item by item as lists, so that they take no memory."""
+    write = sys.stdout.write
+    write("{")
+    for number, (name, value) in enumerate(members.items()):
+        write(f"{',' if number else ''}\n {json.dumps(name)}: ")
+        if isinstance(value, Iterator):
+            _write_list(value)
+        else:
+            write(_indented(value, 1))
+    write("\n}\n" if members else "}\n")
+
+
+def _write_list(items: Iterator[object]) -> None:
+    begins = "["
+    for item in items:
+        sys.stdout.write(f"{begins}\n  {_indented(item, 2)}")
+        begins = ","
+    sys.stdout.write("[]" if begins == "[" else "\n ]")
+
+
+def _indented(value: object, level: int) -> str:
+    return json.dumps(value, indent=1).replace("\n", "\n" + " " * level)

@@ -56,7 +56,8 @@ def aggregate(
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Also write a page (.html) to look at and pass on.")] = None,
     predictions: Annotated[
-        Path | None, typer.Option(help="Label Studio exports: also write the sets as predictions to import.")
+        Path | None,
+        typer.Option(help="Label Studio JSON: also write the sets as predictions, for the same project or another."),
     ] = None,
     checkpoint: Annotated[
         Path | None, typer.Option(help="Keep the state of the fit in this file, and go on from it if it is there.")
@@ -101,7 +102,7 @@ def aggregate(
         elif as_json:
             show_aggregate.aggregate_json(fitted, seconds)
         else:
-            show_aggregate.aggregate_tables(fitted, files, seconds)
+            show_aggregate.aggregate_tables(fitted, files, predictions, seconds)
         if fitted.interrupted:
             raise typer.Exit(INTERRUPTED)
 

@@ -105,7 +105,7 @@ def fit(export: Export, source: Path, options: Fitting, status: StatusLine, chec
                 gold=gold,
                 checkpoint=checkpoint,
                 progress=lambda iteration, value: status.say(
-                    f"Iteration {iteration}, log-likelihood {value:,.3f}; Ctrl-C keeps the best so far"
+                    f"Iteration {iteration}, objective {value:,.3f}; Ctrl-C keeps the best so far"
                 ),
             )
         except KeyboardInterrupt:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -19,13 +19,16 @@ from epivote.data.names import counted, listing
 from epivote.estimate.reliability import VoterReport
 from epivote.estimate.review import Doubt
 from epivote.evaluate.inspection import oddities
+from epivote.formats.write import inclusion_blocks
 from epivote.summary import Summary
 
 MOST_ROWS = 30  # rows of a table on the terminal; a round number that fits a tall window
 MOST_TO_REVIEW = 10  # rows; a round number
 
 
-def aggregate_tables(fitted: Fitted, files: Sequence[Path], seconds: dict[str, float] | None) -> None:
+def aggregate_tables(
+    fitted: Fitted, files: Sequence[Path], predictions: Path | None, seconds: dict[str, float] | None
+) -> None:
     """Tables for a person at a terminal."""
     console, summary = terminal(), fitted.summary
     say = partial(console.print, markup=False)
@@ -46,6 +49,13 @@ def aggregate_tables(fitted: Fitted, files: Sequence[Path], seconds: dict[str, f
     for folder in dict.fromkeys(file.parent for file in files):
         names = ", ".join(file.name for file in files if file.parent == folder)
         say(f"Wrote {names} to {'this folder' if folder == Path() else folder}.")
+    if predictions is not None:
+        say(
+            f"To add {predictions.name} to the tasks of the same project, send it to Label Studio: curl -X POST "
+            "URL/api/projects/ID/import/predictions -H 'Authorization: Token TOKEN' "
+            f"-H 'Content-Type: application/json' --data @{predictions}. Importing it as a file makes new tasks, which "
+            "is for another project."
+        )
     if not files:
         say("Nothing was written; add --out DIR to keep all sets, voters and probabilities as CSV.")
     if seconds is not None:
@@ -67,7 +77,8 @@ def aggregate_json(fitted: Fitted, seconds: dict[str, float] | None) -> None:
             "size": str(estimate.bounds),
             "status": estimate.status,
             "iterations": estimate.n_iterations,
-            "log_likelihood": history[-1] if history else None,
+            "log_likelihood": estimate.log_likelihood,
+            "objective": history[-1] if history else None,
             "ties": list(estimate.ties),
             "own_sizes": {name: list(pair) for name, pair in estimate.bounds.per_instance.items()},
             "gold": sorted(estimate.gold),
@@ -76,10 +87,10 @@ def aggregate_json(fitted: Fitted, seconds: dict[str, float] | None) -> None:
             "calibration": [] if check is None else [asdict(each) for each in check.bins],
             "truth": records(estimate.truth_table()),
             "voters": records(estimate.voter_table()),
-            "reliability": [asdict(report) for report in summary.voters],
-            "review": [asdict(doubt) for doubt in summary.review()] if summary.is_rated else [],
+            "reliability": map(asdict, summary.voters),
+            "review": map(asdict, summary.review() if summary.is_rated else ()),
             "alternatives": records(estimate.alternative_table()),
-            "inclusion": records(estimate.inclusion_table()),
+            "inclusion": (row for block in inclusion_blocks(estimate) for row in block.iter_rows(named=True)),
             "seconds": seconds,
         }
     )
@@ -132,7 +143,7 @@ def how(fitted: Fitted) -> str:
         "iteration limit": f"stopped at the limit of {steps} before it had settled",
         "interrupted": f"interrupted after {steps}; this is the best reached so far",
     }[estimate.status]
-    return f"{method}, {sets}: {outcome}, log-likelihood {estimate.log_likelihoods[-1]:.3f}."
+    return f"{method}, {sets}: {outcome}, log-likelihood {estimate.log_likelihood:.3f}."
 
 
 def _set_table(summary: Summary) -> Table:
@@ -225,6 +236,6 @@ def _gold(console: Console, summary: Summary) -> None:
         console.print(calibration_table(check.bins))
 
 
-def records(columns: dict[str, list[object]]) -> list[dict[str, object]]:
-    """Rows as JSON objects."""
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+def records(columns: dict[str, list[object]]) -> Iterator[dict[str, object]]:
+    """Rows as JSON objects, one by one."""
+    return (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))

@@ -45,7 +45,9 @@ class Estimate:
     `truths`, `posterior` and `ties` are worked out when first asked for; the posterior is `None` for rules that know no
     rates (`is_rated`). Of packed ballots, take them part by part (`parts`) unless all sets fit in memory. With a
     `calibration` sets and posterior follow from calibrated log-odds; `uncalibrated` is then the model's own posterior
-    of the same sets. Where instances fall into groups, `groups` has the probability of each on every instance.
+    of the same sets. `log_likelihoods` are the objectives after every iteration, each a log-likelihood plus what is
+    believed about voters beforehand (shrinkage, a history); `belief` is that part of the last one. Where instances fall
+    into groups, `groups` has the probability of each on every instance.
     """
 
     ballots: AnyBallots
@@ -60,9 +62,18 @@ class Estimate:
     compute_ties: Callable[[], tuple[str, ...]] = tuple
     compute_parts: Callable[[], Iterator[Estimate]] | None = None
     settling_iterations: int = 0
+    belief: float = 0.0
     calibration: Calibration | None = None
     compute_uncalibrated: Callable[[], Posterior] | None = None
     compute_groups: Callable[[], FloatArray] | None = None
+
+    @property
+    def log_likelihood(self) -> float | None:
+        """The log-likelihood of the ballots at the end, what is believed about voters left out; None for rules without.
+
+        With `AMLE` and known rates it is that of ballots and sets together, with `EM` that of the ballots alone.
+        """
+        return self.log_likelihoods[-1] - self.belief if self.log_likelihoods else None
 
     @property
     def n_iterations(self) -> int:

@@ -12,6 +12,7 @@ T = TypeVar("T", bound=np.generic)
 IntArray = NDArray[np.integer]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
+LONGEST = 60  # letters of a name in a list of names; a round number that fits a line
 Place = Callable[[int], str]
 """Turns the number of an input row into words such as `quiz.csv, line 7`."""
 
@@ -37,7 +38,7 @@ def suggestion(value: object, known: Iterable[object]) -> str:
 
 def listing(names: Sequence[str], most: int = 8) -> str:
     """`'a', 'b' and 3 more`: a list of names short enough for a sentence."""
-    shown = ", ".join(repr(name) for name in names[:most])
+    shown = ", ".join(repr(name if len(name) <= LONGEST else f"{name[:LONGEST]}...") for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
 
 

@@ -191,8 +191,8 @@ def amle_step(
     def step(state: State) -> State:
         statistics = count(state.parameters)
         following = maximise(statistics, state.parameters, kind, floor, state.believed, update)
-        objective = log_likelihood_of(statistics, following) + state.believed.log_density(following)
-        return state.moved(following, statistics, objective, tolerance)
+        value, belief = log_likelihood_of(statistics, following), state.believed.log_density(following)
+        return state.moved(following, statistics, value, belief, tolerance)
 
     return step
 

@@ -144,8 +144,17 @@ class Estimator(ABC):
 
     @property
     def log_likelihoods_(self) -> tuple[float, ...]:
-        """The objective after every iteration."""
+        """The objective after every iteration, which never falls.
+
+        It is the log-likelihood plus what is believed about voters beforehand (shrinkage, a history);
+        `log_likelihood_` leaves that out.
+        """
         return self.estimate_.log_likelihoods
+
+    @property
+    def log_likelihood_(self) -> float | None:
+        """The log-likelihood of the ballots at the end; None for rules that do not iterate."""
+        return self.estimate_.log_likelihood
 
     @property
     def n_iter_(self) -> int:

@@ -27,7 +27,8 @@ class State:
     """Where a run has got to.
 
     `statistics` were counted under `previous`, and `parameters` are the most likely ones given them and what is
-    `believed`. The `objectives` are those since what is believed has settled, which took `settling` iterations.
+    `believed`. The `objectives` are those since what is believed has settled, which took `settling` iterations; of the
+    last one `belief` is what is believed, the rest is the log-likelihood.
     """
 
     first: Parameters
@@ -37,6 +38,7 @@ class State:
     previous: Parameters | None = None
     statistics: Statistics | None = None
     objectives: tuple[float, ...] = ()
+    belief: float = 0.0
     settling: int = 0
     status: Status = "iteration limit"
 
@@ -57,7 +59,9 @@ class State:
         """How many iterations were made."""
         return self.settling + len(self.objectives)
 
-    def moved(self, parameters: Parameters, statistics: Statistics, objective: float, tolerance: float) -> State:
+    def moved(
+        self, parameters: Parameters, statistics: Statistics, log_likelihood: float, belief: float, tolerance: float
+    ) -> State:
         """One iteration later; converged if no rate and no prior changed by more than the tolerance."""
         converged = self.settled and parameters.distance(self.parameters) <= tolerance
         return replace(
@@ -65,7 +69,8 @@ class State:
             previous=self.parameters,
             parameters=parameters,
             statistics=statistics,
-            objectives=(*self.objectives, objective),
+            objectives=(*self.objectives, log_likelihood + belief),
+            belief=belief,
             status="converged" if converged else "iteration limit",
         )
 
@@ -102,6 +107,7 @@ class Run:
             previous=previous,
             statistics=count(previous),
             objectives=tuple(kept["objectives"].tolist()),
+            belief=float(kept["belief"]),
             settling=settling,
             status="converged" if converged else "iteration limit",
         )
@@ -118,6 +124,7 @@ class Run:
         if believed.groups is not None:
             kept["believed_groups"] = np.concatenate([[believed.groups.weight], believed.groups.priors])
         kept["objectives"] = np.array(state.objectives)
+        kept["belief"] = np.array(state.belief)
         kept["progress"] = np.array([state.settling, state.settled, state.status == "converged"], float)
         self.checkpoint.put(self.name, **kept)
         self.progress(state.n_iterations, state.objectives[-1])

@@ -241,7 +241,8 @@ def em_step(
             state = replace(state, believed=known + like_the_crowd, settling=state.n_iterations, objectives=())
         value = marginal_log_likelihood_of(statistics, log_partition, state.parameters)
         following = maximise(statistics, state.parameters, kind, floor, state.believed)
-        after = state.moved(following, statistics, value + state.believed.log_density(state.parameters), tolerance)
+        belief = state.believed.log_density(state.parameters)
+        after = state.moved(following, statistics, value, belief, tolerance)
         quiet = following.distance(state.parameters) <= SETTLED or after.n_iterations >= SETTLING_ITERATIONS
         return replace(after, settled=state.settled or quiet)
 

@@ -33,6 +33,7 @@ def rated_estimate(
         parameters=reached.parameters,
         counts=voter_counts(reached.statistics),
         log_likelihoods=reached.objectives,
+        belief=reached.belief,
         status=reached.status,
         gold=frozenset(work.gold),
         compute_truths=partial(_truths, work, sets_from),

@@ -12,22 +12,23 @@ import polars as pl
 
 from epivote.data.build import without_alternative
 from epivote.data.columns import INSTANCE_COLUMNS, LIST_COLUMNS, TICK_COLUMNS, VOTER_COLUMNS, column_named
-from epivote.data.names import suggestion
+from epivote.data.names import listing, suggestion
 from epivote.data.packed import PackedBallots, is_packed
 from epivote.data.truths import Truths
 from epivote.errors import BallotError, EpivoteError, FileError, reason
-from epivote.formats.argilla import read_argilla
+from epivote.formats.argilla import is_argilla, read_argilla
 from epivote.formats.canonical import settled
 from epivote.formats.crowdflower import is_crowdflower, read_crowdflower
-from epivote.formats.doccano import read_doccano
+from epivote.formats.doccano import is_doccano, read_doccano
 from epivote.formats.elections import ABC, PREFLIB, read_abcvoting, read_pabulib, read_preflib
 from epivote.formats.export import Collector, Export, read_json, read_json_lines
 from epivote.formats.file_tables import JSON_LINES, table_of
 from epivote.formats.forms import is_form, read_forms
-from epivote.formats.label_studio import read_min, read_tasks
+from epivote.formats.label_studio import read_tasks
+from epivote.formats.label_studio_min import is_annotation_table, read_min
 from epivote.formats.matrix import looks_like_matrix, read_matrix
 from epivote.formats.mturk import read_mturk
-from epivote.formats.prodigy import read_prodigy
+from epivote.formats.prodigy import is_prodigy, read_prodigy
 from epivote.formats.reading import Format, Reading, takes_options
 from epivote.formats.source import PARQUET, ZIP, PathLike, SourceFile, open_source
 from epivote.formats.tables import TableKind, read_crowd_kit, read_indicators, read_lists, read_ticks
@@ -63,7 +64,7 @@ ANY_USE: dict[str, tuple[str, ...]] = {
     "ticks": TABLES,
     "separator": ("ballots", "crowd-kit", "forms", *CROWDS),
     "gold_row": ("forms",),
-    "blank": (*TABLES, "forms", "doccano", *CROWDS),
+    "blank": (*TABLES, "forms", "doccano", "label-studio", "label-studio-min", "argilla", *CROWDS),
     "missing": (*TABLES, "forms", *CROWDS),
 }
 DAMAGED = (
@@ -162,6 +163,10 @@ def detect(source: SourceFile, reading: Reading) -> Format:
         return "doccano"
     if begins.startswith(PARQUET):
         return _table(source, reading)
+    if b"\0" in begins:
+        raise FileError(
+            f"{source} is a binary file of no known kind; ballots come as text, Parquet or a zip of doccano"
+        )
     if source.suffix == ".json":
         return _json(source, reading)
     if source.suffix in JSON_LINES:
@@ -176,10 +181,11 @@ def _folder(source: SourceFile) -> Format:
         files = [file.name.lower() for file in (*source.path.glob("*"), *source.path.glob("*/*"))]
     except OSError as error:
         raise FileError(f"cannot look into {source}: {reason(error)}") from None
-    by_ending: dict[str, Format] = {**BY_ENDING, ".jsonl": "doccano"}
-    for ending, kind in by_ending.items():
+    for ending, kind in BY_ENDING.items():
         if any(name.endswith(ending) for name in files):
             return kind
+    if is_doccano(source.path):
+        return "doccano"
     raise FileError(f"{source} is a folder of no known export; name a file in it, or say what it is with --format")
 
 
@@ -190,30 +196,63 @@ def _json(source: SourceFile, reading: Reading) -> Format:
         return "label-studio"
     if "annotator" in first and "annotation_id" in first:
         return "label-studio-min"
-    if "responses" in first or any(name.endswith(".responses") for name in first):
+    if "responses" in first or is_argilla(first) or any(name.endswith(".responses") for name in first):
         return "argilla"
     if _has(first, reading.voter, VOTER_COLUMNS) and _has(first, reading.instances, INSTANCE_COLUMNS):
         return _table(source, reading)
     if "annotator" in first:
         return "label-studio-min"
-    raise FileError(f"{source}: this JSON is of no known tool; say which with --format ({', '.join(get_args(Format))})")
+    raise _unknown_records(source, first)
 
 
 def _json_lines(source: SourceFile, reading: Reading) -> Format:
-    _, first = next(read_json_lines(source), (0, {}))
-    if "_input_hash" in first or "_task_hash" in first or "accept" in first:
+    try:
+        _, first = next(read_json_lines(source), (0, {}))
+    except FileError:
+        _refuse_one_object(source)
+        raise
+    if is_prodigy(first):
         return "prodigy"
-    if "answer" in first and not all(_has(first, None, usual) for usual in (VOTER_COLUMNS, INSTANCE_COLUMNS)):
-        return "prodigy"
+    if is_argilla(first):
+        return "argilla"
     if _has(table_of(source).columns, reading.voter, VOTER_COLUMNS):
         return _table(source, reading)
-    return "doccano" if "label" in first or "labels" in first else "prodigy"
+    if "label" in first or "labels" in first:
+        return "doccano"
+    raise _unknown_records(source, first)
+
+
+def _refuse_one_object(source: SourceFile) -> None:
+    """Refuse an object over several lines, which is JSON but not JSONL."""
+    try:
+        content = read_json(source)
+    except FileError:
+        return
+    if isinstance(content, dict):
+        raise FileError(
+            f"{source} is one JSON object with {listing(list(content), 10)}, not a list of records; name the tool that "
+            "wrote it with --format if it is a known one"
+        )
+
+
+def _unknown_records(source: SourceFile, first: dict[str, Any]) -> FileError:
+    """What was looked for in vain."""
+    has = f"its first record has {listing(list(first), 10)}" if first else "it holds no list of records"
+    return FileError(
+        f"{source} is not a known export: {has}; looked for voter and instance (tables), annotations (Label Studio), "
+        "responses (Argilla), _input_hash (Prodigy), label (doccano); say what it is with --format, or name its "
+        "columns with --voter, --instances and --ticks"
+    )
 
 
 def _table(source: SourceFile, reading: Reading) -> Format:
     """Which kind of table, from its columns."""
     table = table_of(source)
     columns, is_survey = table.columns, isinstance(table, TextTable) and table.is_survey
+    if is_annotation_table(columns):
+        return "label-studio-min"
+    if is_argilla(columns):
+        return "argilla"
     if {"HITId", "WorkerId"} <= set(columns):
         return "mturk"
     if any(name.startswith("OUTPUT:") for name in columns):

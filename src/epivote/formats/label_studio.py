@@ -1,32 +1,42 @@
-"""Label Studio exports of a `<Choices choice="multiple">` question: JSON and JSON-MIN.
+"""Label Studio exports of a `<Choices>` or `<Taxonomy>` question: the full JSON.
 
-A cancelled annotation is a skipped one: missing. An annotation with nothing chosen is an empty ballot.
+A cancelled annotation is a skipped one: missing. An annotation with nothing chosen is an empty ballot. Choices that
+belong to regions or items of a task make every such place an instance. `label_studio_min` reads JSON-MIN and CSV.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from epivote.data.names import listing, suggestion
 from epivote.errors import ColumnError, FileError
-from epivote.formats.export import Collector, read_json, records
+from epivote.formats.export import Collector, as_name, read_json, records
 from epivote.formats.reading import Reading
 from epivote.formats.source import SourceFile
 
-MIN_FIELDS = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"}
+KINDS = ("choices", "taxonomy")
+"""Types of results that hold ticks; the value has them under the same name."""
+MODEL = "epivote"
+"""How the model version of our own predictions begins."""
+STEP = " > "
+"""Between the names of a path of nested choices."""
 
 
 def read_tasks(source: SourceFile, reading: Reading) -> Collector:
     """The full JSON export: one record per task, with all its annotations and predictions."""
     tasks = records(read_json(source), source)
-    question = reading.question or only_question(tasks, source)
+    question = asked_question(tasks, source, reading.question)
     found = Collector(source, reading)
     emails = _emails(tasks)
+    by_place = has_places(tasks, question)
     for position, task in enumerate(tasks, start=1):
         instance = task.get("id", position)
         for annotation in annotations_of(task):
-            _annotation(found, instance, annotation, question, emails)
+            _annotation(found, instance, annotation, question, emails, by_place=by_place)
         _predictions(found, instance, task, question)
+    if by_place:
+        _check_places(found, question)
     return found
 
 
@@ -36,33 +46,170 @@ def annotations_of(task: dict[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
+def predictions_of(task: dict[str, Any]) -> list[dict[str, Any]]:
+    """The predictions of a task; mere numbers of some are passed over."""
+    return [each for each in task.get("predictions") or [] if isinstance(each, dict)]
+
+
+def results_of(annotation: dict[str, Any]) -> list[dict[str, Any]]:
+    """All results of an annotation or prediction."""
+    return annotation.get("result") or []
+
+
+def asked_question(tasks: list[dict[str, Any]], source: SourceFile, given: str | None) -> str:
+    """The question to read: the given one, which must be there, else the only one that was answered."""
+    asked, others = _names(annotation for task in tasks for annotation in annotations_of(task))
+    predicted, _ = _names(prediction for task in tasks for prediction in predictions_of(task))
+    if not asked or (given is not None and given not in asked):
+        asked |= predicted
+    if given is not None and given not in asked:
+        raise ColumnError(f"{source} has no choices for {given!r}{suggestion(given, asked)}; {_there(asked, others)}")
+    if given is None and len(asked) != 1:
+        say = "say which with --question; " if asked else "only choices and taxonomy can be read; "
+        number = "several questions" if asked else "no question"
+        raise ColumnError(f"{source} has choices for {number}; {say}{_there(asked, others)}")
+    return given or next(iter(asked))
+
+
+def _names(annotations: Iterable[dict[str, Any]]) -> tuple[dict[str, None], dict[str, None]]:
+    """Questions that were answered with choices, and others with the kind of their answers."""
+    asked, others = dict[str, None](), dict[str, None]()
+    for annotation in annotations:
+        for result in results_of(annotation):
+            if result.get("type") in KINDS:
+                asked[str(result.get("from_name"))] = None
+            elif result.get("from_name"):
+                others[f"{result['from_name']} ({result.get('type')})"] = None
+    return asked, others
+
+
+def _there(asked: dict[str, None], others: dict[str, None]) -> str:
+    """Which questions there are."""
+    if asked:
+        return f"its questions are {listing(list(asked), 20)}"
+    return f"it holds {listing(list(others), 20)}" if others else "nothing is annotated in it"
+
+
+def answers(annotation: dict[str, Any], question: str, place: str) -> dict[str, list[str]]:
+    """What was chosen, by place in the task: the whole task is the place `""`."""
+    found: dict[str, list[str]] = {}
+    for result in _results(annotation, question):
+        ticks = found.setdefault(where(result), [])
+        ticks += [tick_name(choice, place) for choice in chosen(result)]
+    return found
+
+
+def _results(annotation: dict[str, Any], question: str) -> Iterator[dict[str, Any]]:
+    for result in results_of(annotation):
+        if result.get("from_name") == question and result.get("type") in KINDS:
+            yield result
+
+
+def chosen(result: dict[str, Any]) -> list[Any]:
+    """The choices of one result: texts, or paths of nested ones."""
+    value = result.get("value", {}).get(result["type"], [])
+    return [value] if isinstance(value, str) else value
+
+
+def where(result: dict[str, Any]) -> str:
+    """The item or region of a task that a result is about, by its position; nothing for the whole task."""
+    value = {name: each for name, each in result.get("value", {}).items() if name not in (*KINDS, "text", "labels")}
+    if result.get("item_index") is not None:
+        return f"item {result['item_index']}"
+    position = [
+        f"{name} {each}" for name, each in sorted(value.items(), reverse=True) if isinstance(each, (int, float, str))
+    ]
+    if position:
+        return ", ".join(position)
+    return f"region {result.get('id')}" if value else ""
+
+
+def tick_name(choice: object, place: str) -> str:
+    """A choice as the name of an alternative; of nested choices the whole path."""
+    steps = [as_name(step) for step in (choice if isinstance(choice, list) else [choice])]
+    if not steps or None in steps or "" in steps:
+        raise FileError(f"{place}: {choice!r} is neither a choice nor a path of nested ones; export it again")
+    return STEP.join(str(step) for step in steps)
+
+
+def has_places(tasks: list[dict[str, Any]], question: str) -> bool:
+    """Whether choices belong to regions or items of a task."""
+    return any(
+        where(result)
+        for task in tasks
+        for annotation in annotations_of(task)
+        for result in _results(annotation, question)
+    )
+
+
+def _check_places(found: Collector, question: str) -> None:
+    """Say that places are instances; refuse where no two ballots are about the same place."""
+    if len({instance for _, instance in found.ballots}) == len(found.ballots) > 0:
+        raise FileError(
+            f"{found.source}: the choices for {question!r} belong to regions, and no two annotators chose for the same "
+            "one, so there is nothing to compare; give all annotators the same regions, as predictions"
+        )
+    found.remarks[
+        f"the choices for {question!r} belong to regions or items of a task, so every region or item is an instance, "
+        "the same one for all who marked the same place; without a choice it counts as no ballot"
+    ] = 1
+
+
 def _predictions(found: Collector, instance: object, task: dict[str, Any], question: str) -> None:
-    """Predictions that answer the question are ballots of their model; mere numbers of some are passed over."""
-    answers = [each for each in task.get("predictions") or [] if isinstance(each, dict) and _regions(each, question)]
-    for position, prediction in enumerate(answers, start=1):
-        model = prediction.get("model_version") or (f"model {position}" if len(answers) > 1 else "model")
-        found.add(model, instance, _choices(prediction, question), f"task {instance}", "")
+    """Predictions that answer the question are ballots of their model."""
+    answering = [each for each in predictions_of(task) if any(_results(each, question))]
+    if any(map(_is_ours, answering)):
+        found.remark("a prediction that epivote made from these ballots was left out")
+        answering = [each for each in answering if not _is_ours(each)]
+    for position, prediction in enumerate(answering, start=1):
+        model = prediction.get("model_version") or (f"model {position}" if len(answering) > 1 else "model")
+        for key, ticks in answers(prediction, question, f"{found.source}, task {instance}").items():
+            found.add(model, _instance(instance, key), ticks, f"task {instance}", "")
         found.remark("a prediction was taken as the ballot of its model version")
 
 
+def _is_ours(prediction: dict[str, Any]) -> bool:
+    return str(prediction.get("model_version")).startswith(f"{MODEL} ")
+
+
 def _annotation(
-    found: Collector, instance: object, annotation: dict[str, Any], question: str, emails: dict[object, str]
+    found: Collector,
+    instance: object,
+    annotation: dict[str, Any],
+    question: str,
+    emails: dict[object, str],
+    *,
+    by_place: bool,
 ) -> None:
     place = f"task {instance}, annotation {annotation.get('id', '?')}"
     if annotation.get("was_cancelled"):
         found.remark("a cancelled annotation was taken as no ballot")
         return
-    ticks = _choices(annotation, question)
-    if annotation.get("ground_truth"):
-        found.add_gold(instance, ticks, place)
-        return
-    voter = _who(annotation.get("completed_by"), emails)
-    if voter is None:
-        raise FileError(f"{found.source}, {place}: it does not say who made it (completed_by)")
-    found.add(voter, instance, ticks, place, annotation.get("updated_at") or annotation.get("created_at"))
+    chosen_at = answers(annotation, question, f"{found.source}, {place}")
+    if not chosen_at and not by_place:
+        if found.reading.blank == "missing":
+            found.remark("an annotation without choices was taken as no ballot")
+            return
+        found.remark("an annotation without choices was taken as an empty ballot; --blank missing takes it as none")
+        chosen_at = {"": []}
+    for key, ticks in chosen_at.items():
+        if any(STEP in tick for tick in ticks):
+            found.remarks[f"nested choices are named by their path, its steps joined by {STEP.strip()!r}"] = 1
+        if annotation.get("ground_truth"):
+            found.add_gold(_instance(instance, key), ticks, place)
+            continue
+        voter = who(annotation.get("completed_by"), emails)
+        if voter is None:
+            raise FileError(f"{found.source}, {place}: it does not say who made it (completed_by)")
+        stamp = annotation.get("updated_at") or annotation.get("created_at")
+        found.add(voter, _instance(instance, key), ticks, place, stamp)
 
 
-def _who(annotator: object, emails: dict[object, str]) -> object:
+def _instance(task: object, key: str) -> object:
+    return f"{task}, {key}" if key else task
+
+
+def who(annotator: object, emails: dict[object, str]) -> object:
     """The e-mail address of an annotator if any record gives it, else the number."""
     if isinstance(annotator, dict):
         return annotator.get("email") or emails.get(annotator.get("id"), annotator.get("id"))
@@ -72,69 +219,3 @@ def _who(annotator: object, emails: dict[object, str]) -> object:
 def _emails(tasks: list[dict[str, Any]]) -> dict[object, str]:
     people = [annotation.get("completed_by") for task in tasks for annotation in annotations_of(task)]
     return {who["id"]: who["email"] for who in people if isinstance(who, dict) and who.get("id") and who.get("email")}
-
-
-def _regions(annotation: dict[str, Any], question: str) -> list[dict[str, Any]]:
-    return [
-        region
-        for region in annotation.get("result") or []
-        if region.get("from_name") == question and region.get("type") == "choices"
-    ]
-
-
-def _choices(annotation: dict[str, Any], question: str) -> tuple[str, ...]:
-    found: list[str] = []
-    for region in _regions(annotation, question):
-        choices = region.get("value", {}).get("choices", [])
-        found += [choices] if isinstance(choices, str) else choices
-    return tuple(found)
-
-
-def only_question(tasks: list[dict[str, Any]], source: SourceFile) -> str:
-    """The only `choices` question that was answered."""
-    asked = Counter(
-        region.get("from_name")
-        for task in tasks
-        for annotation in annotations_of(task)
-        for region in annotation.get("result") or []
-        if region.get("type") == "choices"
-    )
-    if len(asked) != 1:
-        names = ", ".join(map(repr, asked)) or "none"
-        raise ColumnError(
-            f"{source} has choices for several questions or for none ({names}); say which with --question"
-        )
-    return str(next(iter(asked)))
-
-
-def read_min(source: SourceFile, reading: Reading) -> Collector:
-    """JSON-MIN: one record per annotation; several choices are an object, one a bare text, none is left out."""
-    rows = records(read_json(source), source)
-    question = reading.question or _only_answer(rows, source)
-    found = Collector(source, reading)
-    for position, row in enumerate(rows, start=1):
-        if row.get("annotator") is None:
-            found.remark("a task without any annotation was left out")
-            continue
-        answer = row.get(question)
-        ticks = answer.get("choices", []) if isinstance(answer, dict) else [] if answer is None else [answer]
-        voter = _who(row["annotator"], {})
-        stamp = row.get("updated_at") or row.get("created_at")
-        found.add(voter, row.get("id", position), ticks, f"record {position}", stamp)
-    return found
-
-
-def _only_answer(rows: list[dict[str, Any]], source: SourceFile) -> str:
-    """The field that holds choices: an object with a list of them in some record."""
-    names = {
-        name
-        for row in rows
-        for name, value in row.items()
-        if name not in MIN_FIELDS and isinstance(value, dict) and isinstance(value.get("choices"), list)
-    }
-    if len(names) != 1:
-        raise ColumnError(
-            f"{source}: which field holds the choices cannot be told ({', '.join(sorted(names)) or 'none seems to'}); "
-            "say it with --question"
-        )
-    return names.pop()

@@ -119,6 +119,8 @@ def _suffix(path: Path, plain: Path) -> str:
 
 def _plain(path: Path, name: str, folder: Path, encoding: str | None) -> Path:
     if str(path) == STANDARD_INPUT:
+        if sys.stdin is None:
+            raise FileError("standard input is closed; name a file, or pipe the ballots in")
         path = _copy(sys.stdin.buffer, folder / "input")
     elif not path.is_file() and not path.is_dir():
         with path.open("rb") as pipe:

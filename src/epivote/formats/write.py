@@ -107,7 +107,7 @@ def write_estimate(
         folder / "alternatives.csv": pl.DataFrame(estimate.alternative_table()).write_csv,
     }
     if estimate.compute_parts is None:
-        files[folder / "inclusion.csv"] = lambda path: _write_blocks(path, _inclusion_blocks(estimate))
+        files[folder / "inclusion.csv"] = lambda path: _write_blocks(path, inclusion_blocks(estimate))
     write_files(files)
     return list(files)
 
@@ -158,7 +158,7 @@ def _set_table(truths: Truths) -> pl.DataFrame:
     )
 
 
-def _inclusion_blocks(estimate: Estimate) -> Iterator[pl.DataFrame]:
+def inclusion_blocks(estimate: Estimate) -> Iterator[pl.DataFrame]:
     """`instance,alternative,probability` for every offered alternative, in blocks; at least one, be it empty."""
     ballots, posterior = estimate.ballots, estimate.posterior
     count = 0 if posterior is None else len(posterior.inclusion)

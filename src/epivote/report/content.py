@@ -264,7 +264,7 @@ def how_computed(summary: Summary, settings: Mapping[str, str], version: str) ->
         ("Gold sets taught", f"{len(estimate.gold):,}"),
         ("Iterations", f"{estimate.n_iterations:,}" if history else "none needed"),
         ("Status", estimate.status),
-        ("Log-likelihood", f"{history[-1]:,.3f}" if history else "none"),
+        ("Log-likelihood", "none" if estimate.log_likelihood is None else f"{estimate.log_likelihood:,.3f}"),
         ("epivote", f"version {version}"),
     ]
     return [(label, str(text)) for label, text in rows]
@@ -281,7 +281,7 @@ def histogram_in_words(counts: IntArray) -> str:
 
 def convergence_in_words(values: FloatArray) -> str:
     """The course of the objective for those who do not see it."""
-    return f"Log-likelihood from {values[0]:,.2f} to {values[-1]:,.2f} in {counted(len(values), 'iteration')}."
+    return f"Objective from {values[0]:,.2f} to {values[-1]:,.2f} in {counted(len(values), 'iteration')}."
 
 
 def sizes_of_both(estimate: Estimate) -> str:

@@ -75,13 +75,13 @@ def plot_sizes(fitted: Estimator, ax: Axes | None = None) -> Axes:
 
 
 def plot_convergence(fitted: Estimator, ax: Axes | None = None) -> Axes:
-    """The log-likelihood after every iteration."""
+    """The objective after every iteration: the log-likelihood plus what is believed about voters beforehand."""
     values = fitted.log_likelihoods_
     if not values:
         raise InputError(f"{type(fitted).__name__} does not iterate, so there is no course to draw; use EM or AMLE")
     ax = ax or new_axes()
     ax.plot(np.arange(1, len(values) + 1), values, "o-", color=FOR, markersize=3)
-    ax.set(xlabel="iteration", ylabel="log-likelihood")
+    ax.set(xlabel="iteration", ylabel="objective")
     ax.set_title(fitted.estimate_.status, fontsize=10)
     ax.locator_params(axis="x", integer=True)
     ax.ticklabel_format(axis="y", useOffset=False, style="plain")
