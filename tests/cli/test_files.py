@@ -208,6 +208,6 @@ def test_the_report_compares_with_gold_that_was_kept_aside(tmp_path):
 
 def test_predictions_say_how_they_get_into_the_same_project(tmp_path):
     export, written = CASES / "label-studio.json", tmp_path / "p.json"
-    text = said("aggregate", export, "--size", "1..2", "--quick", "--predictions", written)
+    text = run("aggregate", export, "--size", "1..2", "--quick", "--predictions", written).stdout
     assert "To add p.json to the tasks of the same project, send it to Label Studio: curl -X POST URL/api/" in text
     assert f"--data @{written}. Importing it as a file makes new tasks, which is for another project." in text
