@@ -204,3 +204,10 @@ def test_the_report_compares_with_gold_that_was_kept_aside(tmp_path):
     gold = ROOT / "examples" / "birds-gold.csv"
     run("report", BIRDS, "--size", "1..2", "--gold", gold, "-o", tmp_path / "r.html")
     assert "24 of 24 sets with a known answer are exactly right" in (tmp_path / "r.html").read_text()
+
+
+def test_predictions_say_how_they_get_into_the_same_project(tmp_path):
+    export, written = CASES / "label-studio.json", tmp_path / "p.json"
+    text = run("aggregate", export, "--size", "1..2", "--quick", "--predictions", written).stdout
+    assert "To add p.json to the tasks of the same project, send it to Label Studio: curl -X POST URL/api/" in text
+    assert f"--data @{written}. Importing it as a file makes new tasks, which is for another project." in text

@@ -7,7 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles
-from epivote import AMLE, EM, Ballots, InputError, MaximumLikelihood, marginal_log_likelihood, simulate
+from epivote import (
+    AMLE,
+    EM,
+    Ballots,
+    InputError,
+    Majority,
+    MaximumLikelihood,
+    log_likelihood,
+    marginal_log_likelihood,
+    simulate,
+)
 from epivote.estimate import em as em_module
 from epivote.estimate.maximise import maximise, prior_kind
 from epivote.estimate.workload import InMemoryWorkload
@@ -251,3 +261,19 @@ def test_options_that_make_no_sense_are_refused(options, message):
     ballots = Ballots.from_mapping({("v", "z"): {"a"}, ("v", "y"): {"b"}})
     with pytest.raises(InputError, match=message):
         EM(1, **options).fit(ballots)
+
+
+def test_the_log_likelihood_is_that_of_the_ballots_and_the_objective_holds_what_is_believed_too():
+    ballots = Ballots.from_mapping({("ann", "q"): {"a", "b"}, ("bo", "q"): {"a"}, ("cy", "q"): {"b"}})
+    crowd = simulate(instances=40, voters=6, alternatives=4, bounds=(1, 2), seed=3).ballots
+    for voted in (ballots, crowd):
+        for rule in (EM((1, 2)), EM((1, 2), shrinkage=0), EM((1, 2), groups=2) if voted is crowd else EM((1, 2))):
+            fitted = rule.fit(voted)
+            own = marginal_log_likelihood(voted, fitted.estimate_.parameters, (1, 2))
+            assert fitted.log_likelihood_ == pytest.approx(own, abs=0.01)
+            assert (fitted.log_likelihood_ == fitted.log_likelihoods_[-1]) == (rule.shrinkage == 0)
+    assert -10 < EM((1, 2)).fit(ballots).log_likelihood_ < 0, "three ballots on three alternatives"
+    hard = AMLE((1, 2)).fit(crowd)
+    assert hard.log_likelihood_ == hard.log_likelihoods_[-1]
+    assert hard.log_likelihood_ == pytest.approx(log_likelihood(crowd, hard.truth_, hard.estimate_.parameters, (1, 2)))
+    assert Majority(1).fit(crowd).log_likelihood_ is None

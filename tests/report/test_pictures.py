@@ -160,7 +160,7 @@ def test_the_course_of_the_likelihood(fitted, axes):
     history = fitted.log_likelihoods_
     assert line.get_xdata().tolist() == list(range(1, len(history) + 1))
     assert list(line.get_ydata()) == list(history)
-    assert (axes.get_title(), axes.get_xlabel(), axes.get_ylabel()) == ("converged", "iteration", "log-likelihood")
+    assert (axes.get_title(), axes.get_xlabel(), axes.get_ylabel()) == ("converged", "iteration", "objective")
     axes.figure.canvas.draw()
     assert all(float(tick).is_integer() for tick in axes.get_xticks())
     assert axes.yaxis.get_offset_text().get_text() == "", "values are written in full"

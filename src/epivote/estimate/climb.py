@@ -107,7 +107,7 @@ class Run:
             previous=previous,
             statistics=count(previous),
             objectives=tuple(kept["objectives"].tolist()),
-            belief=float(kept["belief"]),
+            belief=float(kept["belief"][0]),
             settling=settling,
             status="converged" if converged else "iteration limit",
         )
@@ -124,7 +124,7 @@ class Run:
         if believed.groups is not None:
             kept["believed_groups"] = np.concatenate([[believed.groups.weight], believed.groups.priors])
         kept["objectives"] = np.array(state.objectives)
-        kept["belief"] = np.array(state.belief)
+        kept["belief"] = np.array([state.belief])
         kept["progress"] = np.array([state.settling, state.settled, state.status == "converged"], float)
         self.checkpoint.put(self.name, **kept)
         self.progress(state.n_iterations, state.objectives[-1])
