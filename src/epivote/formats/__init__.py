@@ -11,8 +11,8 @@ options.py      questions with a column per option
 file_tables.py  Parquet, JSON and JSONL the same way; `table_of` opens whichever it is, once
 tables.py       tables with a row per ballot or per approval
 canonical.py    the canonical files
-label_studio.py, prodigy.py, doccano.py, argilla.py, mturk.py, toloka.py, crowdflower.py, forms.py, matrix.py, elections.py
-                one module per tool
+label_studio.py, prodigy.py, doccano.py, argilla.py, mturk.py, toloka.py, crowdflower.py, forms.py, matrix.py,
+elections.py    one module per tool
 write.py, write_elections.py, predictions.py    writing
 pack.py         from files larger than memory to packed ballots
 """
