@@ -91,7 +91,7 @@ def frame(request):
             "indicators",
             {"voter": ["u", "v", "w", "x"], "instance": ["z"] * 4, "a": [0, 1, 0, 1], "b": ["1", "0", "maybe", "no"]},
             {},
-            r"^row 3, column 'b': 'maybe' is neither 0 nor 1; write 1 for a tick$",
+            r"^row 3, column 'b': 'maybe' is neither 0 nor 1; write 1 for a tick, or name the columns of ticks ",
         ),
         (
             "wide_instances",

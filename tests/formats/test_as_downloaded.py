@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from epivote import EpivoteError, read_export
+from epivote import Ballots, EpivoteError, read_export, write_ballots
 
 HERE = Path(__file__).parent.parent / "cases" / "as-downloaded"
 NEAR, SING = "2 - Which birds do you know?", "3 - Which of them sing?"
@@ -226,6 +226,7 @@ def test_null_in_parquet_is_missing_and_an_empty_list_is_empty(tmp_path):
         (["cat\ndog", "dog"], "\n", {"cat", "dog"}),
         (["cat, small;dog", "dog;cat, small", "dog"], ";", {"cat, small", "dog"}),
         (["Paris, France", "Lyon, France", "Rome, Italy"], None, {"Paris, France", "Lyon, France", "Rome, Italy"}),
+        (["Paris, France", "Lyon, France", "Paris, Texas"], None, {"Paris, France", "Lyon, France", "Paris, Texas"}),
         (["and/or", "N/A"], None, {"and/or", "N/A"}),
         (["a,b|c", "c,a"], "|", {"a,b", "c", "c,a"}),
         (["a | b", "b"], "|", {"a", "b"}),
@@ -243,6 +244,13 @@ def test_what_joins_ticks_is_told_from_the_whole_column(tmp_path, cells, mark, n
     assert all(f"were split at {mark!r}" in note for note in told)
     unsplit = any("not split; --separator ',' splits them" in note for note in found.notes)
     assert unsplit == ("Paris, France" in cells)
+
+
+@pytest.mark.parametrize("names", [("a,b", "b,a"), ("[1]", "[2]"), ("a/b", "b/a")])
+def test_names_with_marks_survive_where_nobody_ticked_two(tmp_path, names):
+    cast = {("ann", "q"): {names[0]}, ("bo", "q"): {names[1]}, ("cy", "q"): set()}
+    write_ballots(Ballots.from_mapping(cast), tmp_path / "b.csv")
+    assert ballots_of(read_export(tmp_path / "b.csv")) == cast
 
 
 def test_stated_alternatives_tell_what_joins_them(tmp_path):

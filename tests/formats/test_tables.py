@@ -109,11 +109,11 @@ def test_columns_of_marks_are_those_the_pattern_matches(write):
     stated = read_export(path, format="indicators", ticks="is_?", alternatives=["is_a", "is_b", "is_c"])
     assert stated.ballots.alternatives == ("is_a", "is_b", "is_c")
     assert refused(path, format="indicators", ticks="are_*") == (
-        "i.csv: no 0/1 column is left besides 'voter', 'instance'; check --ticks"
+        "i.csv: no 0/1 column is left besides 'voter', 'instance'; name the column of ticks with --ticks"
     )
     path = write("i.csv", "voter,instance\nv,q\n")
     assert refused(path, format="indicators") == (
-        "i.csv: no 0/1 column is left besides 'voter', 'instance'; check --ticks"
+        "i.csv: no 0/1 column is left besides 'voter', 'instance'; name the column of ticks with --ticks"
     )
     assert refused(write("i.csv", "voter,instance,a\n"), format="indicators") == (
         "i.csv holds no ballots; check that it is the file you meant"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from epivote.data.names import listing, suggestion
 from epivote.errors import ColumnError
@@ -53,6 +54,7 @@ TOLD_APART = " | "
 """Joins the cells of several columns that tell instances apart together."""
 
 
+@lru_cache(maxsize=4096)  # names of columns; a round number
 def plain(name: str) -> str:
     """A column's name without capitals, blanks and signs: `Worker ID`, `worker_id` and `_workerId` are the same."""
     return re.sub(r"[\W_]+", "", name.casefold())
@@ -61,9 +63,11 @@ def plain(name: str) -> str:
 def columns_named(columns: Sequence[str], usual: Sequence[str]) -> list[str]:
     """The columns with a usual name, in the order of those names; `worker_id` is a `worker`."""
     found = [name for name in usual if name in columns]
-    for name in usual:
-        for word in (plain(name), plain(name) + "id"):
-            found += [column for column in columns if plain(column) == word]
+    alike: dict[str, list[str]] = {}
+    for column in columns:
+        alike.setdefault(plain(column), []).append(column)
+    for word in map(plain, usual):
+        found += alike.get(word, []) + alike.get(f"{word}id", [])
     return list(dict.fromkeys(found))
 
 

@@ -259,7 +259,8 @@ def _marks(table: BallotTable, name: str) -> pl.Series:
     if len(odd):
         row = int(odd[0])
         raise BallotError(
-            f"{table.place(row)}, column {name!r}: {column[row]!r} is neither 0 nor 1; write 1 for a tick"
+            f"{table.place(row)}, column {name!r}: {column[row]!r} is neither 0 nor 1; write 1 for a tick, or name "
+            "the columns of ticks (--ticks, or approvals=...)"
         )
     return marks.rename(name)
 

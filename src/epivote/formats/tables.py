@@ -114,7 +114,10 @@ def shape_of(source: SourceFile, reading: Reading, kind: TableKind) -> Shape:
     if kind == "indicators":
         marks, others = _mark_columns(source, reading, [name for name in columns if name not in (voter, *instances)])
         if not marks:
-            raise ColumnError(f"{source}: no 0/1 column is left besides {listing((voter, *instances))}; check --ticks")
+            raise ColumnError(
+                f"{source}: no 0/1 column is left besides {listing((voter, *instances))}; name the column of ticks "
+                "with --ticks"
+            )
         notes = [f"columns without 0 or 1 were left out: {listing(others)}; --ticks names others"] if others else []
         shape = Shape("indicators", voter, instances, marks, JoinedCells(None), (*notes,))
     else:
