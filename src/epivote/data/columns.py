@@ -10,6 +10,7 @@ from epivote.errors import ColumnError
 VOTER_COLUMNS = ("voter", "worker", "annotator")
 INSTANCE_COLUMNS = ("instance", "task", "item")
 LIST_COLUMNS = ("alternatives", "labels", "label", "classes", "class")
+MULTIPLICITY_COLUMN = "multiplicity"  # how many voters with the same ballots the voter of a row stands for
 TICK_COLUMNS = ("alternative", "label", "class")
 
 

@@ -191,7 +191,8 @@ def amle_step(
     def step(state: State) -> State:
         statistics = count(state.parameters)
         following = maximise(statistics, state.parameters, kind, floor, state.believed, update)
-        objective = log_likelihood_of(statistics, following) + state.believed.log_density(following)
+        believed = state.believed.log_density(following, statistics.multiplicities)
+        objective = log_likelihood_of(statistics, following) + believed
         return state.moved(following, statistics, objective, tolerance)
 
     return step

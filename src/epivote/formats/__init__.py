@@ -8,8 +8,9 @@ text_table.py   delimited text as columns whose rows know their lines
 file_tables.py  Parquet, JSON and JSONL the same way; `table_of` opens whichever it is, once
 tables.py       tables with a row per ballot or per approval
 canonical.py    the canonical files
-label_studio.py, prodigy.py, doccano.py, argilla.py, mturk.py, toloka.py, forms.py, matrix.py, elections.py
+label_studio.py, prodigy.py, doccano.py, argilla.py, mturk.py, toloka.py, forms.py, matrix.py
                 one module per tool
+elections.py, preflib.py    elections: abcvoting and Pabulib; PrefLib
 write.py, write_elections.py, predictions.py    writing
 pack.py         from files larger than memory to packed ballots
 """

@@ -19,13 +19,14 @@ from epivote.errors import BallotError, EpivoteError, FileError, reason
 from epivote.formats.argilla import read_argilla
 from epivote.formats.canonical import settled
 from epivote.formats.doccano import read_doccano
-from epivote.formats.elections import ABC, PREFLIB, read_abcvoting, read_pabulib, read_preflib
+from epivote.formats.elections import ABC, PREFLIB, read_abcvoting, read_pabulib
 from epivote.formats.export import Collector, Export, read_json, read_json_lines
 from epivote.formats.file_tables import JSON_LINES, table_of
 from epivote.formats.forms import is_form, read_forms
 from epivote.formats.label_studio import read_min, read_tasks
 from epivote.formats.matrix import looks_like_matrix, read_matrix
 from epivote.formats.mturk import read_mturk
+from epivote.formats.preflib import read_preflib
 from epivote.formats.prodigy import read_prodigy
 from epivote.formats.reading import Format, Reading, takes_options
 from epivote.formats.source import PARQUET, ZIP, PathLike, SourceFile, open_source
@@ -57,6 +58,7 @@ ANY_USE: dict[str, tuple[str, ...]] = {
     "instances": (*TABLES, "forms", "mturk", "toloka"),
     "ticks": TABLES,
     "separator": ("ballots", "crowd-kit", "forms", "mturk", "toloka"),
+    "approved": ("preflib",),
     "gold_row": ("forms",),
     "blank": (*TABLES, "forms", "doccano"),
 }
@@ -85,7 +87,8 @@ def read_export(path: PathLike, **options: Any) -> Export:
     `question` names the question where a file has several. `voter`, `instances` and `ticks` name columns that are not
     called as usual; in `forms`, `instances` is a pattern for the question columns, and `gold_row` names the respondent
     whose row holds the right answers. `blank` says what an empty cell is, `separator` what separates ticks in a cell,
-    `none` which option means "none of these", so that whoever ticked only that ticked nothing. `alternatives` states
+    `none` which option means "none of these", so that whoever ticked only that ticked nothing. `approved` names the
+    categories of a PrefLib file that count as approved, or says how many places of an order. `alternatives` states
     them when not all were ever ticked, `menu` (a mapping or a file `instance,alternatives`) what was offered where, and
     `duplicates` (`"error"`, `"first"` or `"last"`) which of two ballots of a voter on an instance counts. A folder of
     packed ballots is opened as it is.

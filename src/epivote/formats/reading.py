@@ -52,6 +52,10 @@ class Reading:
     ticks: Annotated[str | None, "The column of ticks; for 0/1 columns, a pattern such as 'label_*'."] = None
     separator: Annotated[str | None, "What separates ticks in a cell: usually |, in forms a semicolon or comma."] = None
     none: Annotated[str | None, "The option that means none of these, if there is one."] = None
+    approved: Annotated[
+        str | None,
+        "PrefLib: the categories that count as approved, joined by |; for orders, how many places.",
+    ] = None
     gold_row: Annotated[str | None, "Forms: the respondent whose row holds the right answers."] = None
     blank: Annotated[Blank | None, "What a cell without ticks is: no ballot, or one with nothing ticked."] = None
     alternatives: Annotated[

@@ -17,7 +17,14 @@ from typing import Any, Literal
 
 import polars as pl
 
-from epivote.data.columns import INSTANCE_COLUMNS, LIST_COLUMNS, TICK_COLUMNS, VOTER_COLUMNS, find_column
+from epivote.data.columns import (
+    INSTANCE_COLUMNS,
+    LIST_COLUMNS,
+    MULTIPLICITY_COLUMN,
+    TICK_COLUMNS,
+    VOTER_COLUMNS,
+    find_column,
+)
 from epivote.data.frames import BallotTable, Blank, Layout, rows_of
 from epivote.data.names import listing
 from epivote.data.rows import Rows, Split, split_at
@@ -41,11 +48,13 @@ class Shape:
     instance: str
     ticks: list[str]
     split: Split
+    has_multiplicity: bool = False
 
     @property
     def columns(self) -> list[str]:
         """All columns that are needed."""
-        return list(dict.fromkeys([self.voter, self.instance, *self.ticks]))
+        optional = [MULTIPLICITY_COLUMN] if self.has_multiplicity else []
+        return list(dict.fromkeys([self.voter, self.instance, *self.ticks, *optional]))
 
     def rows(self, table: BallotTable, blank: Blank | None) -> Rows:
         """The rows of such a table."""
@@ -91,6 +100,11 @@ def read_indicators(source: SourceFile, reading: Reading) -> Export:
 
 def shape_of(source: SourceFile, reading: Reading, kind: TableKind) -> Shape:
     """How the table in a file is to be understood."""
+    has_multiplicity = MULTIPLICITY_COLUMN in table_of(source).columns
+    return replace(_shape_of(source, reading, kind), has_multiplicity=has_multiplicity)
+
+
+def _shape_of(source: SourceFile, reading: Reading, kind: TableKind) -> Shape:
     columns = table_of(source).columns
 
     def find(given: str | None, usual: Sequence[str], option: str) -> str:
@@ -100,10 +114,10 @@ def shape_of(source: SourceFile, reading: Reading, kind: TableKind) -> Shape:
     voter = find(reading.voter, VOTER_COLUMNS, "voter")
     instance = find(reading.instances, INSTANCE_COLUMNS, "instances")
     if kind == "indicators":
-        keys = (voter, instance)
+        keys = (voter, instance, MULTIPLICITY_COLUMN)
         marks = [name for name in columns if name not in keys and _is_mark(name, reading)]
         if not marks:
-            raise ColumnError(f"{source}: no 0/1 column is left besides {listing(keys)}; check --ticks")
+            raise ColumnError(f"{source}: no 0/1 column is left besides {listing(keys[:2])}; check --ticks")
         return Shape("indicators", voter, instance, marks, split_at(SEPARATOR))
     ticks = find(reading.ticks, TICK_COLUMNS if kind == "ticks" else LIST_COLUMNS, "ticks")
     if kind == "ticks":
