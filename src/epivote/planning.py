@@ -18,7 +18,7 @@ from epivote.data.ballots import Ballots
 from epivote.data.bounds import BoundsLike
 from epivote.data.estimate import Estimate
 from epivote.data.lists import Lists
-from epivote.data.names import IntArray, listing
+from epivote.data.names import IntArray, listing, starts_of
 from epivote.data.parameters import Parameters
 from epivote.errors import CrowdWarning, InputError
 from epivote.estimate.base import Estimator
@@ -29,6 +29,7 @@ from epivote.simulation import simulate
 
 USUAL = (1, 2, 3, 5, 7, 10, 15, 20, 30)  # ballots per instance in the table; round numbers
 MOST_BALLOTS = 200  # per instance, beyond which no plan is practical; a round number
+MOST_TYPICAL = 1000  # voters to draw from where the voters of an estimate stand for more; a round number
 ENOUGH_SETS = 100  # sets to compare for one point; fewer instances are thinned several times; a round number
 
 SetMapping = Mapping[str, Iterable[str]]
@@ -224,9 +225,10 @@ def _chosen_instances(
 ) -> tuple[list[str], int]:
     """Instances to thin, those with gold first, and how many ballots each has at least: three in four have as many."""
     is_known = np.array([name in known for name in ballots.instances])
-    asked = is_known if known else ballots.ballots_per_instance > 0
-    available = int(np.quantile(ballots.ballots_per_instance[asked], 0.25, method="inverted_cdf"))
-    enough = ballots.ballots_per_instance >= available
+    cast = ballots.cast_per_instance
+    asked = is_known if known else cast > 0
+    available = int(np.quantile(cast[asked], 0.25, method="inverted_cdf"))
+    enough = cast >= available
     order = np.lexsort((rng.random(ballots.n_instances), ~is_known))
     chosen = np.sort(order[enough[order]][:limit])
     return [ballots.instances[z] for z in chosen], available
@@ -252,6 +254,8 @@ def _thinned_sets(
 
 def thin(ballots: Ballots, count: int, rng: np.random.Generator) -> Ballots:
     """The same instances with at most so many ballots each, drawn at random."""
+    if ballots.multiplicities is not None:
+        return _thin_alike(ballots, ballots.multiplicities, count, rng)
     order = np.lexsort((rng.random(ballots.n_ballots), ballots.ballot_instance))
     place = np.arange(ballots.n_ballots) - ballots.ballot_start[ballots.ballot_instance]
     kept: IntArray = np.sort(order[place < count])
@@ -263,6 +267,33 @@ def thin(ballots: Ballots, count: int, rng: np.random.Generator) -> Ballots:
         ballot_voter=ballots.ballot_voter[kept],
         approval_start=ticks.start,
         approved=ticks.values,
+    )
+
+
+def _thin_alike(ballots: Ballots, times: IntArray, count: int, rng: np.random.Generator) -> Ballots:
+    """The same where voters stand for several: those drawn become voters of their own."""
+    first, end = starts_of(times), np.cumsum(times[ballots.ballot_voter])
+    begin, cast = starts_of(ballots.cast_per_instance), ballots.cast_per_instance.tolist()
+    drawn: IntArray = np.concatenate(
+        [
+            start + np.sort(rng.choice(k, min(count, k), replace=False))
+            for start, k in zip(begin[:-1], cast, strict=True)
+        ]
+    )
+    rows = np.searchsorted(end, drawn, side="right")
+    own = first[ballots.ballot_voter[rows]] + drawn - (end[rows] - times[ballots.ballot_voter[rows]])
+    people, voter = np.unique(own, return_inverse=True)
+    listed = np.searchsorted(first, people, side="right") - 1
+    pairs = zip(listed.tolist(), (people - first[listed]).tolist(), strict=True)
+    ticks = Lists(ballots.approval_start, ballots.approved).rows(rows)
+    return replace(
+        ballots,
+        voters=tuple(f"{ballots.voters[i]}.{number + 1}" for i, number in pairs),
+        ballot_start=starts_of(np.minimum(ballots.cast_per_instance, count)),
+        ballot_voter=voter.astype(np.int32),
+        approval_start=ticks.start,
+        approved=ticks.values,
+        multiplicities=None,
     )
 
 
@@ -280,8 +311,16 @@ def _measured(count: int, repeats: list[Comparison]) -> PlanPoint:
 
 
 def typical_parameters(estimate: Estimate) -> Parameters:
-    """The voters of an estimate with its alternatives; where menus differ, as many as a mean menu, with one prior."""
-    known = estimate.parameters
+    """The voters of an estimate with its alternatives; where menus differ, as many as a mean menu, with one prior.
+
+    Of voters who stand for several there are as many, or as large a share of 1,000.
+    """
+    known, times = estimate.parameters, estimate.ballots.multiplicities
+    if times is not None:
+        count = min(int(times.sum()), MOST_TYPICAL)
+        places = (np.arange(count) + 0.5) * times.sum() / count
+        chosen = np.searchsorted(np.cumsum(times), places, side="right")
+        known = known.changed(per_voter=lambda rates: rates[chosen])
     if estimate.ballots.menu is None:
         return known
     width = max(1, round(float(estimate.ballots.menu_sizes.mean())))

@@ -125,7 +125,7 @@ class Summary:
     @cached_property
     def is_upside_down(self) -> bool:
         """Whether the crowd seems to tick what is wrong."""
-        return upside_down(self.estimate.counts)
+        return upside_down(self.estimate.counts, self.estimate.ballots.multiplicities)
 
     @cached_property
     def agreement(self) -> Agreement:
@@ -138,7 +138,7 @@ class Summary:
         """The estimated sets in the order of the instances; the first `limit` of them if it is given."""
         truths, names = self.estimate.truths, self.estimate.truths.instances[:limit]
         confidence = self.confidence[:limit].tolist() if self.is_rated else [None] * len(names)
-        cast = self.estimate.ballots.ballots_per_instance[:limit].tolist()
+        cast = self.estimate.ballots.cast_per_instance[:limit].tolist()
         return [
             FoundSet(name, tuple(truths.listed(name)), sure, ballots)
             for name, sure, ballots in zip(names, confidence, cast, strict=True)

@@ -60,7 +60,7 @@ def test_parts_and_blocks_of_any_size_come_back_whole(tmp_path, monkeypatch, per
         assert block.instances == names
         assert block.instance_index == {name: z for z, name in enumerate(names)}
         assert block.menu_sizes.tolist() == part.menu_sizes.tolist()
-        assert block.ballots_per_instance.tolist() == part.ballots_per_instance.tolist()
+        assert block.cast_per_instance.tolist() == part.ballots_per_instance.tolist()
         assert block.keys().tolist() == [zlib.crc32(name.encode()) for name in names]
         assert block.in_memory() == part
         assert (block.n_ballots, block.n_alternatives) == (part.n_ballots, alternatives)
@@ -242,10 +242,14 @@ def test_a_folder_of_a_newer_version_is_refused_and_of_this_one_opened(pair):
     _, packed = pair
     index = packed.folder / "index.npz"
     arrays = read_all(index, "")
-    assert arrays["version"].tolist() == [1]
-    write_arrays(index, {**arrays, "version": np.array([2])})
-    with pytest.raises(FileError, match=r"was packed by a newer epivote \(format 2\); update epivote"):
-        open_packed(packed.folder)
+    assert arrays["version"].tolist() == [2]
+    for version, message in (
+        (3, r"was packed by a newer epivote \(format 3\); update epivote"),
+        (1, r"was packed by an older epivote \(format 1\); pack the ballots again"),
+    ):
+        write_arrays(index, {**arrays, "version": np.array([version])})
+        with pytest.raises(FileError, match=message):
+            open_packed(packed.folder)
 
 
 # Files of arrays

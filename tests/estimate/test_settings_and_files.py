@@ -168,7 +168,7 @@ def test_files_say_their_version_and_older_ones_and_later_small_changes_are_read
     path = tmp_path / "model.json"
     save_model(EM(1).fit(QUIZ), path)
     whole = json.loads(path.read_text())
-    assert (whole["format"], whole["version"], whole["estimator"]) == ("epivote model", "1.1", "EM")
+    assert (whole["format"], whole["version"], whole["estimator"]) == ("epivote model", "1.2", "EM")
     for version in ("0.9", "1", "1.9", "1.10"):
         path.write_text(json.dumps({**whole, "version": version}))
         assert load_model(path).predict(QUIZ) == EM(1).fit(QUIZ).predict(QUIZ)

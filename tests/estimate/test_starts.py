@@ -198,7 +198,13 @@ def test_a_part_is_taken_of_a_million_pairs_or_of_twenty_million_ballots(
             return small
 
     for name, value in (
-        *(("most_ballots", most_ballots), ("n_pairs", n_pairs), ("n_ballots", n_ballots), ("n_voters", n_voters)),
+        *(
+            ("most_ballots", most_ballots),
+            ("n_pairs", n_pairs),
+            ("n_ballots", n_ballots),
+            ("n_voters", n_voters),
+            ("total_voters", n_voters),
+        ),
     ):
         setattr(Many, name, value)
     starts.anna_karenina(Many())

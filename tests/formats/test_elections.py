@@ -30,57 +30,196 @@ def refused(path, **options):
     return str(told.value)
 
 
-def cat(*lines, alternatives=3, header=()):
+def cat(*lines, alternatives=3, header=("# CATEGORY NAME 1: Approved", "# CATEGORY NAME 2: Not approved")):
     return "\n".join([f"# NUMBER ALTERNATIVES: {alternatives}", *header, *lines, ""])
+
+
+def order(*lines, alternatives=3, header=()):
+    return cat(*lines, alternatives=alternatives, header=header)
+
+
+def categories(*names, first=1):
+    return [f"# CATEGORY NAME {number}: {name}" for number, name in enumerate(names, start=first)]
 
 
 # PrefLib
 
 
-def test_first_categories_in_every_notation(write):
-    lines = ["2: {1, 2}, 3", "1:3,{1,2}", " 1 : {} , {1, 2, 3}", "10: {2}, {1, 3}", "1: 2", "1: {1,3}", "1: 2, 3, 1"]
+NO_VOTERS = "PrefLib files name no voters: everyone is known from one file only, so reliability rests on little"
+APPROVED = "category 'Approved' counts as approved; 'Not approved' does not (choose with --approved)"
+FIRST = "orders state no approvals: the first place counts as approved (choose with --approved, such as --approved 2)"
+
+
+def times_of(ballots):
+    times = [1] * ballots.n_voters if ballots.multiplicities is None else ballots.multiplicities.tolist()
+    return dict(zip(ballots.voters, times, strict=True))
+
+
+def test_categories_in_every_notation(write):
+    lines = [
+        "2: {1, 2}, 3",
+        "1:3,{1,2}",
+        " 1 : {} , {1, 2, 3}",
+        "10: {2}, {1, 3}",
+        "1: 2",
+        "1: {1,3}",
+        "1: {2 },{1, 3}, ",
+    ]
     found = read_export(write("e.cat", cat(*lines))).ballots
-    expected = [{"1", "2"}] * 2 + [{"3"}, set()] + [{"2"}] * 10 + [{"2"}, {"1", "3"}, {"2"}]
-    names = ["line-1.1", "line-1.2", "line-2", "line-3", *[f"line-4.{k}" for k in range(1, 11)]]
-    names += ["line-5", "line-6", "line-7"]
+    expected = [{"1", "2"}, {"3"}, set(), {"2"}, {"2"}, {"1", "3"}, {"2"}]
     assert {key: set(ticks) for key, ticks in found.items()} == {
-        (name, "e"): ticks for name, ticks in zip(names, expected, strict=True)
+        (f"line-{k}", "e"): ticks for k, ticks in enumerate(expected, start=1)
     }
-    assert found.voters == tuple(names)
+    assert times_of(found) == {f"line-{k}": times for k, times in enumerate([2, 1, 1, 10, 1, 1, 1], start=1)}
+    assert (found.total_voters, found.total_ballots, found.total_approvals, found.total_empty) == (17, 17, 19, 1)
+
+
+@pytest.mark.parametrize(
+    ("names", "first", "approved"),
+    [
+        (("Approved", "Not approved"), 1, {"1"}),
+        (("Disapproved", "Neutral", "Approved"), 1, {"3"}),
+        (("Disapproved", "Neutral/Skipped", "Approved"), 0, {"3"}),
+        (("Vote", "Not Selected"), 0, {"1"}),
+        (("Yes", "Maybe", "No"), 1, {"1"}),
+        (("Yes", "No", "No1"), 1, {"1"}),
+        (("NO", " yes "), 1, {"2"}),
+        (("against", "for", "abstain"), 1, {"2"}),
+        (("0", "1"), 1, {"2"}),
+        (("-1", "0", "1"), 1, {"3"}),
+        (("Unacceptable", "Acceptable"), 1, {"2"}),
+        (("Approve/Agree", "Disagree"), 1, {"1"}),
+        (("Approved",), 1, {"1"}),
+    ],
+)
+def test_names_of_categories_tell_which_are_approved(write, names, first, approved):
+    groups = ", ".join("123"[: len(names)])
+    found = read_export(write("e.cat", cat(f"1: {groups}", header=categories(*names, first=first))))
+    assert found.ballots.ballot("line-1", "e") == approved
+    chosen = names[int(min(approved)) - 1].strip()
+    assert found.notes[0].startswith(f"category {chosen!r} counts as approved")
+    assert all(repr(name.strip()) in found.notes[0] for name in names)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("20/20", "10/20", "0/20"),
+        ("1", "2", "3"),
+        ("Cat_1", "Cat_2"),
+        ("Approve", "Strongly approve", "Disapprove"),
+        ("Normal", "Notable"),
+        ("No", "Neutral"),
+        ("Yes", "Whatever"),
+        ("", "No"),
+    ],
+)
+def test_names_that_leave_a_doubt_are_asked_about(write, names):
+    path = write("e.cat", cat("1: 1, 2", header=categories(*names)))
+    listed = ", ".join(map(repr, names))
+    assert refused(path) == (
+        f"e.cat does not tell which categories hold approvals: its categories are {listed}; say so with --approved "
+        "'NAME', several joined by |"
+    )
+
+
+def test_the_user_says_which_categories_are_approved(write):
+    path = write("e.cat", cat("1: 1, 2, 3", header=categories("Great", "Good", "Bad")))
+    found = read_export(path, approved="good | GREAT")
+    assert found.ballots.ballot("line-1", "e") == {"1", "2"}
+    assert found.notes[0] == "categories 'Great', 'Good' count as approved; 'Bad' does not (choose with --approved)"
+    assert read_export(path, approved="2").ballots.ballot("line-1", "e") == {"2"}, "by number"
+    assert refused(path, approved="Goood") == (
+        "e.cat: --approved 'Goood' is not a category; they are 'Great', 'Good', 'Bad'"
+    )
+    zero = write("z.cat", cat("1: 1, 2, 3", header=categories("No", "Yes", "Maybe", first=0)))
+    assert read_export(zero, approved="1|2").ballots.ballot("line-1", "z") == {"2", "3"}, "as the header numbers them"
+    nameless = write("n.cat", cat("1: 1, {2, 3}", header=()))
+    assert "--approved '1', several" in refused(nameless)
+    assert read_export(nameless, approved="2").ballots.ballot("line-1", "n") == {"2", "3"}
+    assert refused(nameless, approved="9") == "n.cat: --approved '9' is not a category; they are numbered from 1"
+
+
+def test_alternatives_in_no_category_are_told(write):
+    header = categories("Disapproved", "Approved")
+    path = write("e.cat", cat("2: 1, 2", "1: {}, {1, 2, 3}", "4: {}, 3", header=header))
+    assert read_export(path).notes[1] == (
+        "6 ballots of e.cat have alternatives in no category, which count as not approved"
+    )
+    alone = write("a.cat", cat("1: 1", header=categories("Approved")))
+    assert not any("no category" in note for note in read_export(alone).notes)
+
+
+def test_alternatives_may_be_numbered_from_0(write):
+    header = [*categories("No", "Yes", first=0), *(f"# ALTERNATIVE NAME {j}: bird {j}" for j in range(3))]
+    path = write("e.cat", cat("1: 0, {1, 2}", "2: {1, 2}, 0", header=header))
+    found = read_export(path).ballots
+    assert found.alternatives == ("bird 0", "bird 1", "bird 2")
+    assert [set(ticks) for _, ticks in found.items()] == [{"bird 1", "bird 2"}, {"bird 0"}]
+    path = write("e.cat", cat("1: 0, 3", header=header))
+    assert refused(path) == "e.cat, line 7: '3' is not an alternative; they are 0 to 2"
+
+
+def test_orders_have_a_first_place(write):
+    for ending in ("soc", "soi", "toc", "toi"):
+        found = read_export(write(f"e.{ending}", order("2: {1, 2}, 3", "1: 3, 1, 2")))
+        assert [set(ticks) for _, ticks in found.ballots.items()] == [{"1", "2"}, {"3"}]
+        assert found.notes == (FIRST, NO_VOTERS)
+        found = read_export(f"e.{ending}", approved="2")
+        assert [set(ticks) for _, ticks in found.ballots.items()] == [{"1", "2", "3"}, {"1", "3"}]
+        assert "the first 2 places count as approved" in found.notes[0]
+        for odd in ("0", "two", "-1", ""):
+            assert refused(f"e.{ending}", approved=odd) == (
+                f"e.{ending} holds orders: --approved {odd!r} must say how many places count as approved, such as 2"
+            )
+
+
+def test_the_header_says_what_the_ending_may_not(write):
+    text = order("1: 2, 1", header=["# DATA TYPE: soi"])
+    found = read_export(write("e.txt", text), format="preflib")
+    assert (set(found.ballots.ballot("line-1", "e")), found.notes[0]) == ({"2"}, FIRST)
+    text = cat("1: 2, 1", header=["# DATA TYPE: cat", *categories("No", "Yes")])
+    assert set(read_export(write("e.txt", text), format="preflib").ballots.ballot("line-1", "e")) == {"1"}
 
 
 def test_names_of_alternatives_are_trimmed_and_stand_for_numbers(write):
     header = ["#ALTERNATIVE NAME 1:  wren : small ", "# ALTERNATIVE NAME 3: ", "# ALTERNATIVE NAME 4: beyond"]
-    found = read_export(write("e.toi", cat("1: {1, 2, 3}", header=header))).ballots
+    found = read_export(write("e.toi", order("1: {1, 2, 3}", header=header))).ballots
     assert found.alternatives == ("wren : small", "2", "3")
     assert found.ballot("line-1", "e") == {"wren : small", "2", "3"}
 
 
 def test_stated_numbers_of_voters_are_compared(write):
-    usual = "PrefLib files name no voters: everyone is known from one file only, so reliability rests on little"
     for stated, notes in (
-        ("3", (usual,)),
-        ("4", ("the header of e.cat states 4 voters, its lines hold 3", usual)),
-        ("", ("the header of e.cat states  voters, its lines hold 3", usual)),
+        ("3", (APPROVED, NO_VOTERS)),
+        ("4", (APPROVED, "the header of e.cat states 4 voters, its lines hold 3", NO_VOTERS)),
+        ("", (APPROVED, "the header of e.cat states  voters, its lines hold 3", NO_VOTERS)),
     ):
-        path = write("e.cat", cat("2: 1, 2", "1: 2, 1", alternatives=2, header=[f"# NUMBER VOTERS: {stated}"]))
+        header = [*categories("Approved", "Not approved"), f"# NUMBER VOTERS: {stated}"]
+        path = write("e.cat", cat("2: 1, 2", "1: 2, 1", alternatives=2, header=header))
         assert read_export(path).notes == notes
-    assert read_export(write("e.cat", cat("2: 1, 2"))).notes == (usual,)
+    assert read_export(write("e.cat", cat("2: 1, {2, 3}"))).notes == (APPROVED, NO_VOTERS)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (cat("1: 1", "", "1: {1, 4}"), "e.cat, line 4: '4' is not an alternative; they are 1 to 3"),
-        (cat("1: 0, 1"), "e.cat, line 2: '0' is not an alternative; they are 1 to 3"),
-        (cat("1: 1", "x: 1"), "e.cat, line 3: 'x: 1' is not of the form 'count: {1, 2}, {3}'"),
-        (cat("1: 1 2"), "e.cat, line 2: '1: 1 2' is not of the form 'count: {1, 2}, {3}'"),
-        (cat("1: {1" * 30), f"e.cat, line 2: {('1: {1' * 30)[:60]!r} is not of the form 'count: {{1, 2}}, {{3}}'"),
+        (cat("1: 1", "", "1: {1, 4}"), "e.cat, line 6: '4' is not an alternative; they are 1 to 3"),
+        (cat("1: 0, 1"), "e.cat, line 4: '0' is not an alternative; they are 1 to 3"),
+        (cat("1: 1", alternatives=0), "e.cat, line 4: '1' is not an alternative; there are none"),
+        (cat("1: 1", "x: 1"), "e.cat, line 5: 'x: 1' is not of the form 'count: {1, 2}, {3}'"),
+        (cat("1: 1 2"), "e.cat, line 4: '1: 1 2' is not of the form 'count: {1, 2}, {3}'"),
+        (cat("1: {1" * 30), f"e.cat, line 4: {('1: {1' * 30)[:60]!r} is not of the form 'count: {{1, 2}}, {{3}}'"),
+        (cat("1: {1, 2}, {2, 3}"), "e.cat, line 4: alternative 2 is listed twice; list it once"),
+        (cat("0: 1"), "e.cat, line 4: no voter cast this ballot; remove the line, or say how many did"),
+        (cat("1: 1, 2, 3"), "e.cat, line 4: 3 categories, but the header names fewer; name them all"),
         (cat("1: 1", alternatives=5000001), "e.cat: 5000001 is no number of alternatives that can be read; it must be "
          "at most 5,000,000"),
         (cat("1: 1", alternatives="-2"), "e.cat: there is no line '# NUMBER ALTERNATIVES: ...'; it must say how many "
          "there are"),
         ("1: 1\n", "e.cat: there is no line '# NUMBER ALTERNATIVES: ...'; it must say how many there are"),
+        ("2\n1,a\n2,b\n1,1,1\n1,1,2\n", "e.cat is in PrefLib's format of before 2022; download it again from "
+         "preflib.org"),
         (cat("1: 1", header=["# ALTERNATIVE NAME 2: 1"]), "e.cat: two alternatives have the same name; rename one"),
         (cat(), "e.cat holds no ballots; check that it is the file you meant"),
     ],
@@ -94,11 +233,13 @@ def test_as_many_as_can_be_read_can_be_read(write, monkeypatch):
     from epivote.formats import elections
 
     monkeypatch.setattr(elections, "MAX_COUNT", 5)
-    assert read_export(write("e.cat", cat("3: 1", "2: 2", alternatives=5))).ballots.n_ballots == 5
+    monkeypatch.setattr(elections, "MOST_ALIKE", 5)
+    assert read_export(write("e.cat", cat("3: 1", "2: 2", alternatives=5))).ballots.total_ballots == 5
     assert "6 is no number of voters" in refused(write("e.cat", cat("3: 1", "3: 2", alternatives=5)))
     assert "6 is no number of alternatives" in refused(write("e.cat", cat("3: 1", alternatives=6)))
     assert read_export(write("e.abc.yaml", "profile: [[0]]\nnum_cand: 5\n")).ballots.n_alternatives == 5
     assert "6 is no number of candidates" in refused(write("e.abc.yaml", "profile: [[0]]\nnum_cand: 6\n"))
+    assert "6 is no number of candidates" in refused(write("e.abc.yaml", "profile: [[5]]\n"))
     assert "holds no ballots" in refused(write("e.cat", cat(alternatives=0)))
     assert "-1 is no number of candidates" in refused(write("e.abc.yaml", "profile: [[]]\nnum_cand: -1\n"))
     assert "True is no number of candidates" in refused(write("e.abc.yaml", "profile: [[]]\nnum_cand: true\n"))
@@ -108,17 +249,21 @@ def test_a_folder_is_read_by_name_and_places_name_the_file(write):
     for name in "gcbfeadh":
         write(f"d/{name}.cat", cat("2: 1, {2, 3}", "1: 2, {1, 3}"))
     write("d/notes.txt", "")
-    found = read_export("d").ballots
-    assert found.instances == tuple("abcdefgh")
-    assert found.voters[:4] == ("a/line-1.1", "a/line-1.2", "a/line-2", "b/line-1.1")
-    write("d/z.toi", cat("1: 4", alternatives=4))
-    write("d/y.TOC", cat("1: 1", alternatives=1))
+    found = read_export("d")
+    assert found.ballots.instances == tuple("abcdefgh")
+    assert found.ballots.voters[:4] == ("a/line-1", "a/line-2", "b/line-1", "b/line-2")
+    assert found.ballots.total_voters == 24
+    assert found.notes == (f"{APPROVED} (8 times)", NO_VOTERS)
+    write("d/z.toi", order("1: 4", alternatives=4))
+    write("d/y.TOC", order("1: 1", alternatives=1))
     assert read_export("d").ballots.instances == (*"abcdefgh", "y", "z")
     assert read_export("d").ballots.offered("z") == ("1", "2", "3", "4")
     write("d/b.cat", cat("1: 9"))
-    assert refused("d") == "d/b.cat, line 2: '9' is not an alternative; they are 1 to 3"
-    write("d/x.pb", PB)
+    assert refused("d") == "d/b.cat, line 4: '9' is not an alternative; they are 1 to 3"
     write("d/b.cat", cat("1: 1"))
+    write("d/b.toc", order("1: 1"))
+    assert refused("d") == "d: b.cat and b.toc are one election; keep one of them there"
+    write("d/x.pb", PB)
     assert refused("d") == "d holds x.pb beside .cat files; keep one kind in a folder"
 
 
@@ -148,9 +293,36 @@ def test_names_in_comments_are_read_back(write):
 def test_remarks_on_what_is_passed_over(write):
     path = write("e.abc.yaml", ABC + "committeesize: 2\nvoter_weights: [1, 1.0]\ndescription: x\n")
     assert read_export(path).notes == ("committeesize is 2; say --size 2 if so many are right",)
-    path = write("e.abc.yaml", ABC + "voter_weights: [1, 2]\n")
-    assert read_export(path).notes == ("voter_weights were passed over: reliability is learnt from the ballots",)
+    path = write("e.abc.yaml", ABC + "voter_weights: [1, 2.5]\n")
+    assert read_export(path).ballots.multiplicities is None
+    assert read_export(path).notes == (
+        "voter_weights are not whole numbers and were passed over: reliability is learnt from the ballots",
+    )
     assert read_export(write("e.abc.yaml", ABC + "voter_weights:\n")).notes == ()
+
+
+def test_whole_weights_are_multiplicities(write):
+    found = read_export(write("e.abc.yaml", ABC + "voter_weights: [3, 2.0]\n"))
+    assert times_of(found.ballots) == {"voter 1": 3, "voter 2": 2}
+    assert found.notes == ("voter_weights say how many voters with the same ballots everyone stands for",)
+    write("d/a.abc.yaml", ABC + "voter_weights: [3, 2]\n")
+    write("d/b.abc.yaml", ABC + "voter_weights: [3, 2]\n")
+    assert times_of(read_export("d").ballots) == {"voter 1": 3, "voter 2": 2}
+    write("d/b.abc.yaml", ABC)
+    assert refused("d") == (
+        "d/b.abc.yaml, voter 1: the weight is 1, but 3 in another file; a voter counts equally often everywhere"
+    )
+
+
+def test_ballots_in_braces_and_no_number_of_candidates(write):
+    path = write("e.abc.yaml", "profile: [{0, 3}, {}, [1], !!set {2}]\n")
+    assert ballots_of(path) == {
+        ("voter 1", "e"): {"0", "3"},
+        ("voter 2", "e"): set(),
+        ("voter 3", "e"): {"1"},
+        ("voter 4", "e"): {"2"},
+    }
+    assert read_export(path).ballots.alternatives == ("0", "1", "2", "3")
 
 
 KEYS = "committeesize, compute, description, num_cand, profile, voter_weights"
@@ -162,13 +334,22 @@ KEYS = "committeesize, compute, description, num_cand, profile, voter_weights"
         ("profile: [[0, 3]]\nnum_cand: 3\n", "e.abc.yaml, voter 1: [0, 3] must list candidates from 0 to 2"),
         ("profile: [[2], [-1]]\nnum_cand: 3\n", "e.abc.yaml, voter 2: [-1] must list candidates from 0 to 2"),
         ("profile: [[0], [true]]\nnum_cand: 3\n", "e.abc.yaml, voter 2: [True] must list candidates from 0 to 2"),
-        ("profile: [[0], 1]\nnum_cand: 3\n", "e.abc.yaml, voter 2: 1 must list candidates from 0 to 2"),
+        ("profile: [[0], 1]\nnum_cand: 3\n", "e.abc.yaml, voter 2: 1 is not a list of candidates; write [0, 1], or []"),
+        ("profile: [{0: 1}]\n", "e.abc.yaml, voter 1: {0: 1} is not a list of candidates; write [0, 1], or []"),
+        ("profile: [[], {}]\n", "e.abc.yaml: nobody approves anybody, so num_cand must say how many candidates there "
+         "are"),
+        (ABC + "voter_weights: [1]\n", "e.abc.yaml: voter_weights holds 1 weights for 2 voters; give one to each, or "
+         "none"),
+        (ABC + "voter_weights: 3\n", "e.abc.yaml: voter_weights holds 3 for 2 voters; give one to each, or none"),
+        (ABC + "voter_weights: [1, -2]\n", "e.abc.yaml, voter 2: the weight -2 is not a number above 0"),
+        (ABC + "voter_weights: [.nan, 2]\n", "e.abc.yaml, voter 1: the weight nan is not a number above 0"),
         ("profile: [[0], [a]]\nnum_cand: 3\n", "e.abc.yaml, voter 2: ['a'] must list candidates from 0 to 2"),
-        ("profile: 3\nnum_cand: 3\n", "e.abc.yaml: profile must be a list of ballots and num_cand a number"),
-        ("profile: [[0]]\n", "e.abc.yaml: profile must be a list of ballots and num_cand a number"),
-        ("num_cand: 3\n", f"e.abc.yaml must hold profile and num_cand, and nothing but {KEYS}"),
-        ("- 1\n", f"e.abc.yaml must hold profile and num_cand, and nothing but {KEYS}"),
-        (ABC + "colour: red\n", f"e.abc.yaml must hold profile and num_cand, and nothing but {KEYS}"),
+        ("profile: 3\nnum_cand: 3\n", "e.abc.yaml: profile must be a list of ballots, one for every voter"),
+        ("profile: [[0]]\nnum_cand: x\n", "e.abc.yaml: 'x' is no number of candidates that can be read; it must be at "
+         "most 5,000,000"),
+        ("num_cand: 3\n", f"e.abc.yaml must hold profile, and nothing but {KEYS}"),
+        ("- 1\n", f"e.abc.yaml must hold profile, and nothing but {KEYS}"),
+        (ABC + "colour: red\n", f"e.abc.yaml must hold profile, and nothing but {KEYS}"),
         ("profile: []\nnum_cand: 3\n", "e.abc.yaml holds no ballots; check that it is the file you meant"),
         ("\n\nprofile: [[0\n", "e.abc.yaml, line 4: not YAML (expected ',' or ']', but got '<stream end>'); correct it "
          "there"),

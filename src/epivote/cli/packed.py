@@ -40,9 +40,10 @@ def pack(
         with working("Packing") as status:
             packed = pack_files(files, output, told=status.say, noted=notes.append, **python_options(reading))
         if as_json:
-            sizes = ("n_voters", "n_instances", "n_alternatives", "n_ballots", "n_approvals")
-            counts = {name: getattr(packed, name) for name in sizes}
-            print_json({"folder": str(output), "blocks": len(packed.blocks), **counts, "remarks": notes})
+            sizes = {"n_voters": packed.total_voters, "n_instances": packed.n_instances}
+            sizes |= {"n_alternatives": packed.n_alternatives, "n_ballots": packed.total_ballots}
+            sizes |= {"n_approvals": packed.total_approvals, "different_voters": packed.n_voters}
+            print_json({"folder": str(output), "blocks": len(packed.blocks), **sizes, "remarks": notes})
         else:
             typer.echo(f"Packed {packed.in_words()} into {output}.")
             for note in notes:

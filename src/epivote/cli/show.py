@@ -28,7 +28,7 @@ def explanation(told: Explanation, *, as_json: bool) -> None:
 def report(path: Path, estimate: Estimate, *, as_json: bool) -> None:
     """Where the page is."""
     if as_json:
-        counts = {"instances": estimate.ballots.n_instances, "voters": estimate.ballots.n_voters}
+        counts = {"instances": estimate.ballots.n_instances, "voters": estimate.ballots.total_voters}
         print_json({"files": [str(path)], "status": estimate.status, **counts})
     else:
         if estimate.status == "interrupted":

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -114,7 +113,7 @@ def _opening(fitted: Fitted) -> list[str]:
     ballots = fitted.export.ballots
     name = "standard input" if str(fitted.source) == "-" else fitted.source
     lines = [f"{name}: {ballots.in_words()}."]
-    empty = int(np.sum(ballots.ballot_sizes == 0))
+    empty = ballots.total_empty
     blank = f"{counted(empty, 'ballot')} without a tick {'counts as an answer' if empty == 1 else 'count as answers'}"
     blank = blank if empty else "no ballot is without a tick"
     lines.append(f"Read as {fitted.export.format}; {blank}; who has no ballot on an instance was not asked.")
@@ -162,11 +161,12 @@ def voters(console: Console, summary: Summary) -> None:
     if flagged:
         console.print(_voter_table(flagged))
     named = ", ".join(
-        f"{each.voter} ({each.hit_rate:.0%} hits, {each.false_alarm_rate:.0%} false alarms)"
+        f"{each.label} ({each.hit_rate:.0%} hits, {each.false_alarm_rate:.0%} false alarms)"
         for each in summary.most_informative()
     )
-    n_voters = f"{len(summary.voters):,} voters"
-    others = f"{len(flagged):,} of {n_voters} are worth a look." if flagged else "No voter stands out."
+    n_voters = f"{summary.estimate.ballots.total_voters:,} voters"
+    worth = sum(each.multiplicity for each in flagged)
+    others = f"{worth:,} of {n_voters} are worth a look." if flagged else "No voter stands out."
     console.print(f"{others} Most informative: {named}.", markup=False)
 
 
@@ -178,7 +178,7 @@ def _voter_table(reports: Sequence[VoterReport]) -> Table:
     shown.add_column("why", overflow="fold")
     for each in reports[:MOST_ROWS]:
         shown.add_row(
-            Text(each.voter),
+            Text(each.label),
             percent(each.hit_rate),
             percent(each.false_alarm_rate),
             f"{each.ballots:,}",

@@ -22,8 +22,9 @@ def inspection(export: Export, found: Inspection, source: Path, *, as_json: bool
     """What is in a file, how it was understood, and what looks odd."""
     ballots = export.ballots
     if as_json:
-        counts = {"voters": ballots.n_voters, "instances": ballots.n_instances, "alternatives": ballots.n_alternatives}
-        counts |= {"ballots": ballots.n_ballots, "approvals": ballots.n_approvals}
+        counts = {"voters": ballots.total_voters, "different_voters": ballots.n_voters}
+        counts |= {"instances": ballots.n_instances, "alternatives": ballots.n_alternatives}
+        counts |= {"ballots": ballots.total_ballots, "approvals": ballots.total_approvals}
         gold = None if export.gold is None else len(export.gold)
         told = {"format": export.format, **counts, "coverage": ballots.coverage, "gold": gold}
         print_json({**told, "remarks": list(export.notes), **asdict(found)})

@@ -89,8 +89,8 @@ def packed_json(fitted: Fitted, seen: Seen, files: Sequence[Path], seconds: dict
             "objective": estimate.log_likelihoods[-1] if estimate.log_likelihoods else None,
             "confidence": confidence_json(fitted.summary),
             "instances": ballots.n_instances,
-            "ballots": ballots.n_ballots,
-            "approvals": ballots.n_approvals,
+            "ballots": ballots.total_ballots,
+            "approvals": ballots.total_approvals,
             "blocks": len(ballots.blocks),
             "sets_at_least_this_sure": {str(step): count for step, count in seen.above.items()}
             if seen.doubtful

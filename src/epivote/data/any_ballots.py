@@ -17,7 +17,7 @@ import numpy as np
 
 from epivote.data.blocks import Block, Columns, Menu
 from epivote.data.lists import Lists
-from epivote.data.names import IntArray, frozen, suggestion
+from epivote.data.names import IntArray, counted, counts_of, frozen, suggestion
 from epivote.errors import BallotError
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ class AnyBallots(ABC):
         def approved(self) -> IntArray: ...
         @property
         def menu(self) -> Menu | None: ...
+        @property
+        def multiplicities(self) -> IntArray | None: ...
 
     # Blocks
 
@@ -115,7 +117,7 @@ class AnyBallots(ABC):
     @property
     def coverage(self) -> float:
         """Share of all (voter, instance) pairs with a ballot."""
-        return self.n_ballots / (self.n_voters * self.n_instances)
+        return self.total_ballots / (self.total_voters * self.n_instances)
 
     @property
     def ballots_per_voter(self) -> IntArray:
@@ -126,6 +128,37 @@ class AnyBallots(ABC):
     def has_menus(self) -> bool:
         """Whether instances differ in what they offer."""
         return self.menu is not None
+
+    # The same with every voter counted as often as she stands for; `n_voters` and the like count rows of columns
+
+    @property
+    def total_voters(self) -> int:
+        """How many voters there are."""
+        return self.n_voters if self.multiplicities is None else int(self.multiplicities.sum())
+
+    @property
+    def total_ballots(self) -> int:
+        """How many ballots they cast."""
+        if self.multiplicities is None:
+            return self.n_ballots
+        return int(self.multiplicities @ self.ballots_per_voter)
+
+    @property
+    def total_approvals(self) -> int:
+        """How many ticks these hold together."""
+        if self.ballot_multiplicities is None:
+            return self.n_approvals
+        return int(self.ballot_multiplicities @ self.ballot_sizes)
+
+    @property
+    def total_empty(self) -> int:
+        """How many of them are empty."""
+        return int(counts_of(self.ballot_sizes, self.ballot_multiplicities, 1)[0])
+
+    def voters_in_words(self) -> str:
+        """`24 voters`, or `1,000 voters (24 different)`."""
+        different = "" if self.multiplicities is None else f" ({self.n_voters:,} different)"
+        return f"{counted(self.total_voters, 'voter')}{different}"
 
     @cached_property
     def voter_index(self) -> dict[str, int]:
@@ -143,7 +176,15 @@ class AnyBallots(ABC):
             instance = np.repeat(self.ballot_instance, self.ballot_sizes)
             positions = np.searchsorted(cell, instance * width + positions) - self.menu.start[instance]
         ticks = Lists(self.approval_start, positions)
-        return Columns(self.n_voters, self.n_alternatives, self.ballot_start, self.ballot_voter, ticks, self.menu)
+        return Columns(
+            self.n_voters,
+            self.n_alternatives,
+            self.ballot_start,
+            self.ballot_voter,
+            ticks,
+            self.menu,
+            self.multiplicities,
+        )
 
     @property
     def ballot_sizes(self) -> IntArray:
@@ -157,8 +198,20 @@ class AnyBallots(ABC):
 
     @property
     def ballots_per_instance(self) -> IntArray:
-        """Number of ballots on every instance."""
+        """Number of ballots on every instance; of those who stand for several, one."""
         return np.diff(self.ballot_start)
+
+    @property
+    def ballot_multiplicities(self) -> IntArray | None:
+        """How many voters cast each ballot; None where everyone stands for herself."""
+        return None if self.multiplicities is None else self.multiplicities[self.ballot_voter]
+
+    @property
+    def cast_per_instance(self) -> IntArray:
+        """Number of ballots on every instance, counted as often as they were cast."""
+        if self.multiplicities is None:
+            return self.ballots_per_instance
+        return counts_of(self.ballot_instance, self.ballot_multiplicities, self.n_instances)
 
     @cached_property
     def menu_sizes(self) -> IntArray:
@@ -196,7 +249,7 @@ class AnyBallots(ABC):
         return tuple(self.alternatives[j] for j in self.menu.offered[self.menu.start[z] : self.menu.start[z + 1]])
 
     def items(self) -> Iterator[tuple[tuple[str, str], frozenset[str]]]:
-        """All ballots as `((voter, instance), ticks)`, instance after instance."""
+        """All ballots as `((voter, instance), ticks)`, instance after instance; each once, however many cast it."""
         for b, (i, z) in enumerate(zip(self.ballot_voter, self.ballot_instance, strict=True)):
             ticks = self.approved[self.approval_start[b] : self.approval_start[b + 1]]
             yield (self.voters[i], self.instances[z]), frozenset(self.alternatives[j] for j in ticks)
@@ -210,6 +263,7 @@ class AnyBallots(ABC):
             all(getattr(self, name) == getattr(other, name) for name in names)
             and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in COLUMNS)
             and _same_menu(self.menu, other.menu)
+            and _same_multiplicities(self.multiplicities, other.multiplicities)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -236,6 +290,10 @@ class AnyBallots(ABC):
 def name_keys(names: tuple[str, ...]) -> IntArray:
     """A number for every name, the same for the same name everywhere."""
     return np.fromiter((crc32(name.encode()) for name in names), np.uint32, len(names))
+
+
+def _same_multiplicities(one: IntArray | None, other: IntArray | None) -> bool:
+    return one is other if one is None or other is None else np.array_equal(one, other)
 
 
 def pairs_in(cast: IntArray) -> int:

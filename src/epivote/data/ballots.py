@@ -31,6 +31,9 @@ class Ballots(AnyBallots):
     **An empty ballot is an answer, a missing one is not**: a voter without a row on an instance says nothing about
     it; a row without ticks speaks against every alternative offered there.
 
+    Elections merge equal ballots: then `multiplicities[i]` says how many voters, all with the same ballots, voter i
+    stands for. It is None where everyone stands for herself. Results are those of `expanded()` ballots.
+
     Build one with `from_mapping`, `from_array`, `from_frame` or `epivote.read_ballots`.
     """
 
@@ -42,6 +45,7 @@ class Ballots(AnyBallots):
     approval_start: IntArray
     approved: IntArray
     menu: Menu | None = None
+    multiplicities: IntArray | None = None
     is_in_memory: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -55,6 +59,8 @@ class Ballots(AnyBallots):
         if self.menu is not None:
             _check_starts(self.menu.start, self.n_instances, len(self.menu.offered), "menu.start")
             _check_numbers(self.menu.offered, self.n_alternatives, "menu.offered")
+        if self.multiplicities is not None:
+            object.__setattr__(self, "multiplicities", _checked_multiplicities(self.multiplicities, self.n_voters))
         if self.n_ballots == 0:
             raise BallotError("there are no ballots at all; check that the file or selection is the one you meant")
         if self.n_alternatives == 0:
@@ -69,10 +75,12 @@ class Ballots(AnyBallots):
         *,
         alternatives: Iterable[str] | None = None,
         menu: MenuLike | None = None,
+        multiplicities: Mapping[str, int] | None = None,
     ) -> Ballots:
         """Ballots from `{(voter, instance): {alternatives}}`; an empty set is an empty ballot.
 
-        Without `alternatives` they are all that were ever ticked or offered, in alphabetical order.
+        Without `alternatives` they are all that were ever ticked or offered, in alphabetical order. `multiplicities`
+        says how many voters with the same ballots a voter stands for; 1 for those it does not name.
 
         Examples
         --------
@@ -81,7 +89,7 @@ class Ballots(AnyBallots):
         """
         from epivote.data.build import from_mapping
 
-        return from_mapping(ballots, alternatives, menu)
+        return from_mapping(ballots, alternatives, menu, multiplicities)
 
     @classmethod
     def from_array(
@@ -131,7 +139,8 @@ class Ballots(AnyBallots):
         text is an empty ballot where a row is a ballot, and null (None, NaN) a missing one, of which a warning tells;
         in the wide layouts all are missing. `duplicates` says which of two ballots of one voter on one
         instance wins. Column names default to voter/instance/alternatives and the words of neighbours
-        (worker/task/label, annotator/item/class).
+        (worker/task/label, annotator/item/class). In the first three layouts a column `multiplicity` says how many
+        voters with the same ballots the voter of a row stands for.
         """
         from epivote.data.frames import BallotTable, eager_frame, indicator_columns, rows_of, warn_of_nulls
         from epivote.data.rows import split_at
@@ -160,18 +169,20 @@ class Ballots(AnyBallots):
         columns = {name: getattr(self, name) for name in COLUMNS}
         if self.menu is not None:
             columns |= {"menu": self.menu.start, "offered": self.menu.offered}
+        if self.multiplicities is not None:
+            columns["multiplicities"] = self.multiplicities
         lengths = {name: len(column) for name, column in columns.items()}
         return [self.instances, lengths], tuple(columns.values())
 
     def in_words(self) -> str:
         """`24 voters, 24 instances, ...`."""
-        empty = int(np.count_nonzero(self.ballot_sizes == 0))
+        empty = self.total_empty
         parts = [
-            counted(self.n_voters, "voter"),
+            self.voters_in_words(),
             counted(self.n_instances, "instance"),
             counted(self.n_alternatives, "alternative"),
-            counted(self.n_ballots, "ballot") + (f" ({empty:,} empty)" if empty else ""),
-            counted(self.n_approvals, "approval"),
+            counted(self.total_ballots, "ballot") + (f" ({empty:,} empty)" if empty else ""),
+            counted(self.total_approvals, "approval"),
             f"{self.coverage:.0%} answered",
         ]
         if self.menu is not None:
@@ -206,7 +217,14 @@ class Ballots(AnyBallots):
             approval_start=starts_of(self.ballot_sizes[chosen]),
             approved=self.approved[row_ranges(self.approval_start, chosen)],
             menu=None if self.menu is None else self.menu.rows(rows),
+            multiplicities=None if self.multiplicities is None else self.multiplicities[keep_voter],
         )
+
+    def expanded(self) -> Ballots:
+        """The same with one voter for each: who stands for 3 becomes `name.1`, `name.2` and `name.3`."""
+        from epivote.data.build import expanded
+
+        return expanded(self)
 
     def sample_instances(self, every: int, include: Iterable[str] = ()) -> Ballots:
         """About one in `every` instances, chosen by name so that no order matters, and those named in `include`."""
@@ -216,6 +234,14 @@ class Ballots(AnyBallots):
         wanted[[self.instance_index[name] for name in include if name in self.instance_index]] = True
         rows = np.flatnonzero(wanted) if wanted.any() else np.zeros(1, np.int64)
         return self._part(np.ones(self.n_voters, bool), rows)
+
+
+def _checked_multiplicities(given: IntArray, n_voters: int) -> IntArray | None:
+    """One whole number of at least 1 per voter; None if all are 1."""
+    numbers: IntArray = np.asarray(given)
+    if numbers.shape != (n_voters,) or numbers.dtype.kind not in "iu" or np.any(numbers < 1):
+        raise BallotError(f"multiplicities must be a whole number of at least 1 for each of the {n_voters:,} voters")
+    return None if np.all(numbers == 1) else frozen(numbers.astype(np.int64))
 
 
 def _check_starts(start: IntArray, rows: int, total: int, what: str) -> None:

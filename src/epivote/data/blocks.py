@@ -45,6 +45,7 @@ class Columns(NamedTuple):
     ballot_voter: IntArray
     ticks: Lists | Masks
     menu: Menu | None
+    multiplicities: IntArray | None = None
 
     @property
     def menu_sizes(self) -> IntArray:
@@ -56,4 +57,4 @@ class Columns(NamedTuple):
 
 Block: TypeAlias = "AnyBallots | PackedBlock"
 """Both have `instances`, `instance_index`, `n_instances`, `n_alternatives`, `n_ballots`, `menu_sizes`,
-`ballots_per_instance`, `columns()` and `in_memory()`: what size bounds, gold sets and engines ask for."""
+`cast_per_instance`, `columns()` and `in_memory()`: what size bounds, gold sets and engines ask for."""

@@ -17,7 +17,10 @@ from epivote.errors import BallotError
 
 
 def from_mapping(
-    ballots: Mapping[tuple[str, str], Iterable[str]], alternatives: Iterable[str] | None, menu: MenuLike | None
+    ballots: Mapping[tuple[str, str], Iterable[str]],
+    alternatives: Iterable[str] | None,
+    menu: MenuLike | None,
+    multiplicities: Mapping[str, int] | None = None,
 ) -> Ballots:
     """See `Ballots.from_mapping`."""
     for key, ticks in ballots.items():
@@ -48,8 +51,21 @@ def from_mapping(
             np.array([numbers[name] for ticks in ticked for name in ticks], np.int64),
         ),
         menu=menu,
+        multiplicities=None if multiplicities is None else _listed(multiplicities, voter_number),
         place=keys.__getitem__,
     )
+
+
+def _listed(multiplicities: Mapping[str, int], voters: Mapping[str, int]) -> IntArray:
+    """How many voters each one stands for, 1 if nothing is said; refuses a name without ballots."""
+    listed = dict.fromkeys(voters, 1)
+    for name, times in multiplicities.items():
+        if str(name) not in listed:
+            raise BallotError(f"{name!r} has a multiplicity but no ballot{suggestion(name, list(voters))}")
+        if isinstance(times, bool) or not isinstance(times, (int, np.integer)) or times < 1:
+            raise BallotError(f"the multiplicity of {name!r} is {times!r}; it must be a whole number of at least 1")
+        listed[str(name)] = int(times)
+    return np.array(list(listed.values()), np.int64)
 
 
 def from_array(
@@ -101,6 +117,7 @@ def assemble(
     ballot_instance: IntArray,
     approvals: Lists,
     menu: MenuLike | None = None,
+    multiplicities: IntArray | None = None,
     duplicates: Duplicates = "error",
     merge: bool = False,
     place: Place = lambda row: f"row {row + 1}",
@@ -138,10 +155,32 @@ def assemble(
         approval_start=ticks.start,
         approved=smallest_integers(ticks.values, len(alternatives)),
         menu=None if menu is None else encode_menu(menu, instances, alternatives),
+        multiplicities=multiplicities,
     )
     if built.menu is not None:
         _check_menu(built, built.menu, order, place)
     return built
+
+
+def expanded(ballots: Ballots) -> Ballots:
+    """See `Ballots.expanded`."""
+    if ballots.multiplicities is None:
+        return ballots
+    times, cast = ballots.multiplicities, ballots.multiplicities[ballots.ballot_voter]
+    pairs = zip(ballots.voters, times.tolist(), strict=True)
+    names = [[name] if k == 1 else [f"{name}.{copy}" for copy in range(1, k + 1)] for name, k in pairs]
+    rows = np.repeat(np.arange(ballots.n_ballots), cast)
+    number = np.arange(len(rows)) - np.repeat(starts_of(cast)[:-1], cast)
+    ticks = Lists(ballots.approval_start, ballots.approved).rows(rows)
+    return replace(
+        ballots,
+        voters=as_names((name for group in names for name in group), "voter"),
+        ballot_start=starts_of(ballots.cast_per_instance),
+        ballot_voter=(starts_of(times)[ballots.ballot_voter[rows]] + number).astype(np.int32),
+        approval_start=ticks.start,
+        approved=ticks.values,
+        multiplicities=None,
+    )
 
 
 def without_alternative(ballots: AnyBallots, name: str) -> Ballots:

@@ -52,6 +52,7 @@ LIST_COLUMNS = (
 TICK_COLUMNS = ("alternative", "label", "class", "choice", "answer", "tag")
 TOLD_APART = " | "
 """Joins the cells of several columns that tell instances apart together."""
+MULTIPLICITY_COLUMN = "multiplicity"  # how many voters with the same ballots the voter of a row stands for
 
 
 @lru_cache(maxsize=4096)  # names of columns; a round number

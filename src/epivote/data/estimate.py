@@ -12,6 +12,7 @@ import numpy as np
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import SizeBounds
 from epivote.data.calibration import Calibration
+from epivote.data.columns import MULTIPLICITY_COLUMN
 from epivote.data.names import BoolArray, FloatArray, IntArray
 from epivote.data.parameters import Parameters
 from epivote.data.truths import Truths
@@ -149,13 +150,18 @@ class Estimate:
         return columns
 
     def voter_table(self) -> dict[str, list[object]]:
-        """`voter`, `hit_rate`, `false_alarm_rate`, `weight`, `ballots`; a rate that nothing was seen of is None."""
+        """`voter`, `hit_rate`, `false_alarm_rate`, `weight`, `ballots`; a rate that nothing was seen of is None.
+
+        If some stand for several voters, `multiplicity` says for how many; all else is that of each of them.
+        """
+        times = self.ballots.multiplicities
         return {
             "voter": list(self.ballots.voters),
             "hit_rate": _where(self.counts.winners_seen > 0, self.parameters.hit_rates),
             "false_alarm_rate": _where(self.counts.losers_seen > 0, self.parameters.false_alarm_rates),
             "weight": self.parameters.weights.tolist(),
             "ballots": self.ballots.ballots_per_voter.tolist(),
+            **({} if times is None else {MULTIPLICITY_COLUMN: times.tolist()}),
         }
 
     def alternative_table(self) -> dict[str, list[object]]:

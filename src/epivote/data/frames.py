@@ -7,12 +7,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import polars as pl
 
-from epivote.data.columns import INSTANCE_COLUMNS, LIST_COLUMNS, TICK_COLUMNS, VOTER_COLUMNS, find_column
+from epivote.data.columns import (
+    INSTANCE_COLUMNS,
+    LIST_COLUMNS,
+    MULTIPLICITY_COLUMN,
+    TICK_COLUMNS,
+    VOTER_COLUMNS,
+    find_column,
+)
 from epivote.data.marks import marks_of
 from epivote.data.names import Place, as_names, counted, listing
 from epivote.data.rows import Rows, Split
@@ -48,6 +56,8 @@ def rows_of(
         column, (voter, instance) = _one(approvals), _keys(table, voter, instance)
         ticks = table.ticks(table.find(column, usual, "alternatives"))
         rows = Rows(table.text(voter), table.text(instance), ticks, table.place, split)
+    if MULTIPLICITY_COLUMN in table.columns and layout in ("lists", "ticks", "indicators"):
+        rows = replace(rows, multiplicity=table.text(MULTIPLICITY_COLUMN))
     unanswered = no_ballot(rows, layout, blank, table.nulls)
     return rows.keep(~unanswered) if unanswered.any() else rows
 
@@ -174,7 +184,7 @@ def _indicators(
     table: BallotTable, voter: str | None, instance: str | None, approvals: str | Iterable[str] | None
 ) -> Rows:
     voter, instance = _keys(table, voter, instance)
-    columns = _several(table, approvals, without=(voter, instance))
+    columns = _several(table, approvals, without=(voter, instance, MULTIPLICITY_COLUMN))
     marks = pl.DataFrame([_marks(table, name) for name in columns])
     blanks = marks.select(pl.sum_horizontal(pl.all().is_null())).to_series()
     torn = blanks.is_between(1, len(columns) - 1).arg_true()
@@ -193,8 +203,8 @@ def _indicators(
 def indicator_columns(
     table: BallotTable, voter: str | None, instance: str | None, approvals: str | Iterable[str] | None
 ) -> list[str]:
-    """The columns that hold 0 or 1: those named, else all but voter and instance."""
-    return _several(table, approvals, without=_keys(table, voter, instance))
+    """The columns that hold 0 or 1: those named, else all but voter, instance and multiplicity."""
+    return _several(table, approvals, without=(*_keys(table, voter, instance), MULTIPLICITY_COLUMN))
 
 
 def _wide(
@@ -239,7 +249,8 @@ def _several(table: BallotTable, approvals: str | Iterable[str] | None, without:
             table.find(name, (), "approvals") for name in ([approvals] if isinstance(approvals, str) else approvals)
         ]
     if not columns:
-        raise ColumnError(f"besides {listing(without)} there is no column left to hold ticks")
+        keys = [name for name in without if name in table.columns]
+        raise ColumnError(f"besides {listing(keys)} there is no column left to hold ticks")
     return list(as_names(columns, "column"))
 
 

@@ -78,6 +78,11 @@ def row_ranges(start: IntArray, rows: IntArray) -> IntArray:
     return positions
 
 
+def counts_of(groups: IntArray, times: IntArray | None, count: int = 0) -> IntArray:
+    """How many there are of each group 0..count-1, each entry counted so many times, or once if that is None."""
+    return np.bincount(groups, times, count).astype(np.int64)
+
+
 def sums(groups: IntArray, values: FloatArray, count: int) -> FloatArray:
     """Sum of `values` by group 0..count-1, added in the order given."""
     return np.asarray(np.bincount(groups, weights=values, minlength=count), float)

@@ -22,11 +22,11 @@ from epivote.data.any_ballots import AnyBallots
 from epivote.data.ballots import Ballots
 from epivote.data.blocks import Columns, Menu
 from epivote.data.lists import Lists, Masks
-from epivote.data.names import IntArray, counted, row_ranges, smallest_integers, starts_of
+from epivote.data.names import IntArray, counted, counts_of, frozen, row_ranges, smallest_integers, starts_of
 from epivote.data.stored import read_arrays, read_names, stored_checksums
 from epivote.errors import FileError
 
-VERSION = 1  # of the packed format; raised when older programs could no longer read it
+VERSION = 2  # of the packed format; raised when older programs could no longer read it
 INDEX = "index.npz"
 WIDEST_MASK = 64  # alternatives whose ticks fit the bits of one 64-bit number
 KEPT_SAMPLE = 5000  # instances; a larger sample of packed ballots is read anew rather than kept
@@ -64,9 +64,13 @@ class PackedBlock:
         return sizes.astype(np.int64)
 
     @property
-    def ballots_per_instance(self) -> IntArray:
-        """Number of ballots on every instance."""
-        return read_arrays(self.path, "cast")[0].astype(np.int64)
+    def cast_per_instance(self) -> IntArray:
+        """Number of ballots on every instance, counted as often as they were cast."""
+        cast, voters = read_arrays(self.path, "cast", "voter")
+        if self.packed.multiplicities is None:
+            return cast.astype(np.int64)
+        instance = np.repeat(np.arange(self.n_instances), cast)
+        return counts_of(instance, self.packed.multiplicities[voters], self.n_instances)
 
     def keys(self) -> IntArray:
         """A number for every instance that depends on its name alone."""
@@ -84,7 +88,8 @@ class PackedBlock:
             ticks = Lists.of_lengths(lengths, positions)
         if len(cast) != self.n_instances or len(voters) != self.n_ballots or cast.sum() != self.n_ballots:
             raise FileError(f"{self.path} does not belong to this folder's index; pack the ballots again")
-        return Columns(self.packed.n_voters, self.n_alternatives, starts_of(cast), voters, ticks, self._menu())
+        start, times = starts_of(cast), self.packed.multiplicities
+        return Columns(self.packed.n_voters, self.n_alternatives, start, voters, ticks, self._menu(), times)
 
     def _menu(self) -> Menu | None:
         """The menu of this block; if only other blocks have menus, one that offers everything."""
@@ -117,6 +122,7 @@ class PackedBlock:
             approval_start=ticks.start,
             approved=smallest_integers(approved, self.n_alternatives),
             menu=menu,
+            multiplicities=self.packed.multiplicities,
         )
 
 
@@ -139,6 +145,8 @@ class PackedBallots(AnyBallots):
         version = int(self._index("version")[0][0])
         if version > VERSION:
             raise FileError(f"{self.folder} was packed by a newer epivote (format {version}); update epivote")
+        if version < VERSION:
+            raise FileError(f"{self.folder} was packed by an older epivote (format {version}); pack the ballots again")
         _ = self.sizes, self.voters, self.alternatives
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -147,9 +155,9 @@ class PackedBallots(AnyBallots):
 
     def in_words(self) -> str:
         """`24 voters, 24 instances, ...`."""
-        parts = ("voter", "instance", "alternative", "ballot", "approval")
-        sizes = ", ".join(counted(getattr(self, f"n_{part}s"), part) for part in parts)
-        return f"{sizes} in {counted(len(self.blocks), 'block')}"
+        named = ", ".join(counted(getattr(self, f"n_{part}s"), part) for part in ("instance", "alternative"))
+        cast = f"{counted(self.total_ballots, 'ballot')}, {counted(self.total_approvals, 'approval')}"
+        return f"{self.voters_in_words()}, {named}, {cast} in {counted(len(self.blocks), 'block')}"
 
     @property
     def blocks(self) -> tuple[PackedBlock, ...]:
@@ -159,7 +167,8 @@ class PackedBallots(AnyBallots):
 
     def content(self) -> tuple[object, tuple[IntArray, ...]]:
         """The checksums of all blocks: they need not be read for that, and are compared whenever a block is read."""
-        return [stored_checksums(block.path) for block in self.blocks], ()
+        checksums = [stored_checksums(block.path) for block in self.blocks]
+        return checksums, () if self.multiplicities is None else (self.multiplicities,)
 
     # The index
 
@@ -180,6 +189,12 @@ class PackedBallots(AnyBallots):
     def sizes(self) -> dict[str, IntArray]:
         """Sizes of every block by name."""
         return dict(zip(SIZES, self._index(*(f"block_{name}" for name in SIZES)), strict=True))
+
+    @cached_property
+    def multiplicities(self) -> IntArray | None:
+        """How many voters every voter stands for; None where everyone stands for herself."""
+        (stored,) = self._index("multiplicity")
+        return frozen(stored) if len(stored) else None
 
     # Sizes, known without reading a block
 
@@ -217,6 +232,13 @@ class PackedBallots(AnyBallots):
     def ballots_per_voter(self) -> IntArray:
         """Number of ballots every voter cast."""
         return self._index("ballots_per_voter")[0]
+
+    @property
+    def total_approvals(self) -> int:
+        """How many ticks all ballots hold together, counted as often as they were cast."""
+        if self.multiplicities is None:
+            return self.n_approvals
+        return int(self.multiplicities @ self._index("approvals_per_voter")[0])
 
     # Parts in memory
 
@@ -329,6 +351,7 @@ def joined(parts: Sequence[Ballots]) -> Ballots:
         menu=Menu(starts_of(_all(np.diff(menu.start) for menu in menus)), _all(menu.offered for menu in menus))
         if menus
         else None,
+        multiplicities=first.multiplicities,
     )
 
 

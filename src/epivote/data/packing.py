@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from epivote.data.any_ballots import AnyBallots, name_keys, pairs_in
 from epivote.data.blocks import Columns
-from epivote.data.names import IntArray, smallest_integers
+from epivote.data.names import IntArray, counts_of, smallest_integers
 from epivote.data.packed import INDEX, SIZES, VERSION, WIDEST_MASK, PackedBallots, block_path
 from epivote.data.stored import names_as_arrays, write_arrays
 from epivote.errors import BallotError, FileError, reason
@@ -31,7 +31,7 @@ def write_packed(blocks: Iterable[AnyBallots], folder: str | Path) -> PackedBall
     first = next(parts, None)
     if first is None:
         raise BallotError("there are no ballots at all; check that the file or selection is the one you meant")
-    with packing(folder, first.voters, first.alternatives) as packer:
+    with packing(folder, first.voters, first.alternatives, first.multiplicities) as packer:
         packer.add(first)
         for part in parts:
             packer.add(part)
@@ -39,7 +39,9 @@ def write_packed(blocks: Iterable[AnyBallots], folder: str | Path) -> PackedBall
 
 
 @contextmanager
-def packing(folder: str | Path, voters: Sequence[str], alternatives: Sequence[str]) -> Iterator[Packer]:
+def packing(
+    folder: str | Path, voters: Sequence[str], alternatives: Sequence[str], multiplicities: IntArray | None = None
+) -> Iterator[Packer]:
     """A packer whose folder appears when all went well, and not at all otherwise."""
     target = Path(folder)
     if target.exists():
@@ -48,7 +50,7 @@ def packing(folder: str | Path, voters: Sequence[str], alternatives: Sequence[st
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-        packer = Packer(temporary, tuple(voters), tuple(alternatives))
+        packer = Packer(temporary, tuple(voters), tuple(alternatives), multiplicities)
         yield packer
         packer.finish()
         temporary.chmod(0o755)
@@ -63,16 +65,23 @@ def packing(folder: str | Path, voters: Sequence[str], alternatives: Sequence[st
 class Packer:
     """Writes blocks, and in the end the index."""
 
-    def __init__(self, folder: Path, voters: tuple[str, ...], alternatives: tuple[str, ...]) -> None:
+    def __init__(
+        self, folder: Path, voters: tuple[str, ...], alternatives: tuple[str, ...], multiplicities: IntArray | None
+    ) -> None:
         self.folder, self.voters, self.alternatives = folder, voters, alternatives
+        self.multiplicities: IntArray = np.zeros(0, np.int64) if multiplicities is None else multiplicities
         self.ballots_per_voter = np.zeros(len(voters), np.int64)
+        self.approvals_per_voter = np.zeros(len(voters), np.int64)
         self.sizes: list[tuple[int, ...]] = []
 
     def add(self, part: AnyBallots) -> None:
         """Write some instances with all their ballots, in one block or several."""
         if part.voters != self.voters or part.alternatives != self.alternatives:
             raise BallotError("every part to be packed must list the same voters and the same alternatives")
+        if not np.array_equal(() if part.multiplicities is None else part.multiplicities, self.multiplicities):
+            raise BallotError("in every part to be packed a voter must stand for equally many voters")
         self.ballots_per_voter += part.ballots_per_voter
+        self.approvals_per_voter += counts_of(part.ballot_voter, part.ballot_sizes, part.n_voters)
         columns = part.columns()
         begin = 0
         while begin < part.n_instances:
@@ -93,6 +102,8 @@ class Packer:
                 **names_as_arrays("voter", self.voters),
                 **names_as_arrays("alternative", self.alternatives),
                 "ballots_per_voter": self.ballots_per_voter,
+                "approvals_per_voter": self.approvals_per_voter,
+                "multiplicity": self.multiplicities,
                 **{f"block_{name}": column for name, column in zip(SIZES, table, strict=True)},
             },
         )

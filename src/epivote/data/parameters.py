@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from epivote.data.names import FloatArray, frozen, listing, suggestion
+from epivote.data.names import FloatArray, IntArray, frozen, listing, suggestion
 from epivote.errors import RateError
 
 RateLike: TypeAlias = float | Mapping[str, float] | Sequence[float] | FloatArray
@@ -158,6 +158,23 @@ class Parameters:
         """
         with np.errstate(over="ignore", under="ignore"):
             return np.exp(np.stack([self.weights - self.thresholds, -self.thresholds], axis=1))
+
+    def times(self, multiplicities: IntArray | None) -> Parameters:
+        """The same rates, for voters whose ballots count so many times; worked out once, however many shards ask.
+
+        What a ballot adds to log-odds is multiplied: weights, thresholds and all that follows from them.
+        """
+        if multiplicities is None:
+            return self
+        known = self.__dict__.get("_times")
+        if known is None or known[0] is not multiplicities:
+            several = Parameters(**self.arrays())
+            pushes = {"weights": self.weights * multiplicities, "thresholds": self.thresholds * multiplicities}
+            several.__dict__.update(pushes)
+            known = multiplicities, several
+            object.__setattr__(self, "_times", known)
+        found: Parameters = known[1]
+        return found
 
     @cached_property
     def prior_log_odds(self) -> FloatArray:

@@ -18,6 +18,7 @@ from epivote.data.lists import Lists
 from epivote.data.names import IntArray, Place, as_names, smallest_integers
 from epivote.errors import BallotError
 
+MOST_ALIKE = 10**9 - 1  # voters with the same ballots; beyond it halves could not be drawn; a round number
 Split = Callable[[pl.Series], pl.Series]
 """Turns different text cells into lists of names; cells it cannot split become null."""
 
@@ -31,7 +32,8 @@ def split_at(separator: str) -> Split:
 class Rows:
     """Names of voter and instance, and the ticks: text cells with a way to split them, or lists of names.
 
-    A cell that is null or an empty text is blank. `place` puts a row into words.
+    A cell that is null or an empty text is blank. `place` puts a row into words. `multiplicity`, if there is such a
+    column, says as text how many voters the voter of a row stands for; blank is 1.
     """
 
     voter: pl.Series
@@ -39,6 +41,7 @@ class Rows:
     ticks: pl.Series
     place: Place
     split: Split
+    multiplicity: pl.Series | None = None
 
     @property
     def blank(self) -> pl.Series:
@@ -57,6 +60,7 @@ class Rows:
             self.ticks.filter(mask),
             lambda row: place(int(numbers[row])),
             self.split,
+            None if self.multiplicity is None else self.multiplicity.filter(mask),
         )
 
     def ticked(self) -> pl.Series:
@@ -99,10 +103,32 @@ class Rows:
             ballot_instance=ballot_instance,
             approvals=lists.rows(cell_of_row),
             menu=menu,
+            multiplicities=self._multiplicities(voters, ballot_voter),
             duplicates=duplicates,
             merge=merge,
             place=self.place,
         )
+
+    def _multiplicities(self, voters: tuple[str, ...], ballot_voter: IntArray) -> IntArray | None:
+        """How many voters each one stands for; refuses what is no such number, and a voter with two of them."""
+        if self.multiplicity is None:
+            return None
+        stated = self.multiplicity.cast(pl.String).str.strip_chars().fill_null("1").replace("", "1")
+        numbers = stated.cast(pl.Int64, strict=False)
+        odd = (~numbers.is_between(1, MOST_ALIKE)).fill_null(value=True).arg_true()
+        if len(odd):
+            row = int(odd[0])
+            raise BallotError(f"{self.place(row)}: multiplicity {stated[row]!r} is not a whole number of at least 1")
+        found: IntArray = np.ones(len(voters), np.int64)
+        found[ballot_voter] = numbers.to_numpy()
+        other = np.flatnonzero(found[ballot_voter] != numbers.to_numpy())
+        if len(other):
+            row = int(other[0])
+            raise BallotError(
+                f"{self.place(row)}: voter {voters[ballot_voter[row]]!r} has multiplicity {numbers[row]} here and "
+                f"{found[ballot_voter[row]]} elsewhere; all ballots of a voter need the same one"
+            )
+        return found
 
     def _cells(self) -> tuple[pl.Series, IntArray]:
         """The different cells as lists of names, and which of them each row holds."""

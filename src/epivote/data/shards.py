@@ -14,7 +14,7 @@ import numpy as np
 
 from epivote.data.blocks import Columns
 from epivote.data.lists import Lists, Masks
-from epivote.data.names import IntArray, row_ranges, starts_of
+from epivote.data.names import IntArray, counts_of, row_ranges, starts_of
 
 # Instances times alternatives: tables of 1 and 4 MB of floats; found by trying.
 CELLS_PER_SHARD, MOST_CELLS_PER_SHARD = 1 << 17, 1 << 19
@@ -27,7 +27,7 @@ class Shard:
 
     Row r is instance `instances[r]` with ballots `ballot_start[r] : ballot_start[r + 1]`; ballot b was cast by
     `ballot_voter[b]`, and its ticks are list b of `ticks`. Column c is alternative `offered[r, c]`, or alternative c
-    itself where `offered` is `None`.
+    itself where `offered` is `None`. Voter i stands for `multiplicities[i]` voters, or for herself if that is `None`.
     """
 
     instances: IntArray
@@ -38,6 +38,7 @@ class Shard:
     ballot_start: IntArray
     ballot_voter: IntArray
     ticks: Lists | Masks
+    multiplicities: IntArray | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -60,6 +61,22 @@ class Shard:
     def approval_voter(self) -> IntArray:
         """Who made every tick."""
         return np.repeat(self.ballot_voter, self.ticks.lengths())
+
+    # Counted as often as ballots were cast
+
+    @cached_property
+    def ballot_times(self) -> IntArray | None:
+        """How many voters cast every ballot; None where everyone stands for herself."""
+        return None if self.multiplicities is None else self.multiplicities[self.ballot_voter]
+
+    def approvals(self) -> IntArray:
+        """Number of ticks in every cell."""
+        times = None if self.multiplicities is None else self.multiplicities[self.approval_voter]
+        return counts_of(self.approval_cell, times, len(self.instances) * self.width).reshape(self.shape)
+
+    def cast(self) -> IntArray:
+        """Number of ballots in every row."""
+        return counts_of(self.ballot_row, self.ballot_times, len(self.instances))
 
 
 def make_shards(columns: Columns, lower: IntArray, upper: IntArray, cells: int | None = None) -> tuple[Shard, ...]:
@@ -103,4 +120,4 @@ def _make_shard(columns: Columns, rows: IntArray, width: int, lower: int, upper:
         cast = row_ranges(columns.ballot_start, rows)
         ballot_start = starts_of(np.diff(columns.ballot_start)[rows])
         voters, ticks = columns.ballot_voter[cast], columns.ticks.rows(cast)
-    return Shard(rows, lower, upper, width, offered, ballot_start, voters, ticks)
+    return Shard(rows, lower, upper, width, offered, ballot_start, voters, ticks, columns.multiplicities)

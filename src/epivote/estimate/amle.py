@@ -191,7 +191,8 @@ def amle_step(
     def step(state: State) -> State:
         statistics = count(state.parameters)
         following = maximise(statistics, state.parameters, kind, floor, state.believed, update)
-        value, belief = log_likelihood_of(statistics, following), state.believed.log_density(following)
+        value = log_likelihood_of(statistics, following)
+        belief = state.believed.log_density(following, statistics.multiplicities)
         return state.moved(following, statistics, value, belief, tolerance)
 
     return step

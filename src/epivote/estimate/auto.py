@@ -156,7 +156,7 @@ class Auto(RatedEstimator):
 
     def _with_priors(self, usual: RatedEstimator, ballots: AnyBallots, rng: np.random.Generator) -> RatedEstimator:
         """The usual priors, or one for all alternatives if halves of the voters then agree clearly more often."""
-        if ballots.has_menus or ballots.n_instances < FEWEST_INSTANCES or ballots.n_voters < 2:
+        if ballots.has_menus or ballots.n_instances < FEWEST_INSTANCES or ballots.total_voters < 2:
             return usual
         sample, seeds = checked_sample(ballots), rng.integers(1 << 32, size=SPLITS)
         shared = EM(self.bounds, priors="shared")

@@ -71,7 +71,7 @@ class Estimator(ABC):
         if checkpoint is not None:
             self._checkpoint = Checkpoint(Path(checkpoint), fingerprint(self, ballots, gold, history))
         self._estimate = self._run(ballots, gold, history)
-        if upside_down(self._estimate.counts):
+        if upside_down(self._estimate.counts, ballots.multiplicities):
             warnings.warn(UPSIDE_DOWN, CrowdWarning, stacklevel=2)
         if self._estimate.status == "interrupted":
             raise KeyboardInterrupt
@@ -233,7 +233,8 @@ class RatedEstimator(Estimator):
     def voter_history_(self) -> dict[str, Record]:
         """Counts of every voter in this fit (or stream), to be given as `history` to a fit on other ballots.
 
-        They do not include a history that was given; add the records up if there are several.
+        They do not include a history that was given; add the records up if there are several. The counts of a voter who
+        stands for several are those of each.
         """
         counts = np.stack(self.model_.counts).T.tolist()
         return {voter: Record(*row) for voter, row in zip(self.model_.voters, counts, strict=True)}

@@ -16,7 +16,7 @@ import numpy as np
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.estimate import Estimate, VoterCounts
-from epivote.data.names import BoolArray, FloatArray, IntArray
+from epivote.data.names import BoolArray, FloatArray, IntArray, counts_of
 from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
 from epivote.data.truths import Truths
@@ -167,15 +167,19 @@ class Modal(Baseline):
         sizes = ticked.sum(axis=1)
         allowed = (sizes >= shard.lower) & (sizes <= shard.upper)
         if allowed.any():
-            rows, sets = _most_frequent(shard.ballot_row[allowed], ticked[allowed], _counts(shard))
+            times = None if shard.ballot_times is None else shard.ballot_times[allowed]
+            rows, sets = _most_frequent(shard.ballot_row[allowed], ticked[allowed], times, _counts(shard))
             chosen[rows] = sets
         return chosen
 
 
-def _most_frequent(row: IntArray, ticked: BoolArray, counts: FloatArray) -> tuple[IntArray, BoolArray]:
+def _most_frequent(
+    row: IntArray, ticked: BoolArray, cast: IntArray | None, counts: FloatArray
+) -> tuple[IntArray, BoolArray]:
     """The winning ballot of every row that has one."""
     kinds = np.column_stack([row.astype(">u8").view(np.uint8).reshape(len(row), 8), np.packbits(ticked, axis=1)])
-    _, first, times = np.unique(kinds, axis=0, return_index=True, return_counts=True)
+    _, first, kind = np.unique(kinds, axis=0, return_index=True, return_inverse=True)
+    times = counts_of(kind.ravel(), cast)
     rows, sets = row[first], ticked[first]
     sizes = sets.sum(axis=1)
     support = (sets * counts[rows]).sum(axis=1) / np.maximum(sizes, 1)
@@ -186,14 +190,14 @@ def _most_frequent(row: IntArray, ticked: BoolArray, counts: FloatArray) -> tupl
 
 
 def _counts(shard: Shard) -> FloatArray:
-    counts = np.bincount(shard.approval_cell, minlength=len(shard.instances) * shard.width)
-    return counts.reshape(shard.shape).astype(float)
+    return shard.approvals().astype(float)
 
 
 def _weighted_counts(shard: Shard, kind: BallotWeights) -> FloatArray:
     """The weights of the ballots that tick each alternative, added up; rounded, so that no order of voters matters."""
     sizes = shard.ticks.lengths()
-    weights = np.repeat(_size_weights(np.maximum(sizes, 1), shard.width, kind), sizes)
+    weights = _size_weights(np.maximum(sizes, 1), shard.width, kind)
+    weights = np.repeat(weights if shard.ballot_times is None else weights * shard.ballot_times, sizes)
     scores = np.bincount(shard.approval_cell, weights, len(shard.instances) * shard.width).astype(float)
     return np.round(scores, 9).reshape(shard.shape)
 
@@ -214,7 +218,7 @@ def _size_weights(ticks: IntArray, offered: int, kind: BallotWeights) -> FloatAr
 
 
 def _ballots(shard: Shard) -> FloatArray:
-    return np.bincount(shard.ballot_row, minlength=len(shard.instances)).astype(float)
+    return shard.cast().astype(float)
 
 
 def _majority_margins(shard: Shard) -> FloatArray:

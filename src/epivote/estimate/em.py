@@ -109,7 +109,9 @@ class EM(RatedEstimator):
         step = em_step(work, kind, self.floor, known, strength=self._strength(), tolerance=self.tolerance)
         reached = top(run.resumed(start, weighed_sets(work, kind)), step, self.max_iterations, run)
         assert reached.statistics is not None
-        self._stream = Stream.after_fit(ballots, reached.statistics, reached.parameters)
+        self._stream = None
+        if ballots.multiplicities is None:
+            self._stream = Stream.after_fit(ballots, reached.statistics, reached.parameters)
         return rated_estimate(work, reached, sets_from=reached.parameters)
 
     def _run_groups(self, work: Workload, kind: PriorKind, known: PseudoCounts, groups: int) -> Estimate:
@@ -155,6 +157,9 @@ class EM(RatedEstimator):
         if self.groups is not None and self.groups > 1:
             raise InputError("partial_fit knows no groups; leave groups=None, or fit all ballots at once")
         batch = self._as_ballots(batch)
+        is_fitted = self._stream is None and (self._estimate is not None or self._model is not None)
+        if batch.multiplicities is not None or (is_fitted and self.model_.multiplicities is not None):
+            raise InputError("partial_fit takes voters one by one; give it, and fit before it, ballots.expanded()")
         stream = self._stream or Stream()
         if stream.n_instances == 0 and self._seems_upside_down(batch, gold, PseudoCounts.none(batch.n_voters)):
             stream.start = START[::-1]
@@ -241,7 +246,7 @@ def em_step(
             state = replace(state, believed=known + like_the_crowd, settling=state.n_iterations, objectives=())
         value = marginal_log_likelihood_of(statistics, log_partition, state.parameters)
         following = maximise(statistics, state.parameters, kind, floor, state.believed)
-        belief = state.believed.log_density(state.parameters)
+        belief = state.believed.log_density(state.parameters, statistics.multiplicities)
         after = state.moved(following, statistics, value, belief, tolerance)
         quiet = following.distance(state.parameters) <= SETTLED or after.n_iterations >= SETTLING_ITERATIONS
         return replace(after, settled=state.settled or quiet)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from epivote.data.any_ballots import AnyBallots
 from epivote.data.estimate import Estimate
 from epivote.estimate.workload import InMemoryWorkload
 
@@ -18,7 +19,8 @@ PUSHES_SHOWN = 5  # voters named one by one; the others are summed up
 class Account:
     """One alternative's log-odds: the prior, every voter's push and the calibration add up to its margin.
 
-    A tick pushes by ln(p/q), a blank by ln((1-p)/(1-q)). `calibration` is what the calibration added, 0 without one.
+    A tick pushes by ln(p/q), a blank by ln((1-p)/(1-q)), times the number of voters that a voter stands for.
+    `calibration` is what the calibration added, 0 without one.
     """
 
     alternative: str
@@ -127,15 +129,18 @@ def explain(estimate: Estimate, instance: str) -> Explanation:
     margins = within.log_odds[0]
     sets = odds.best_sets(0, RUNNERS_UP + 1)
     answer = estimate.truths.listed(estimate.truths.instances[estimate.ballots.instance_index[str(instance)]])
-    weights, thresholds = parameters.weights, parameters.thresholds
+    counted = parameters.times(ballots.multiplicities)
+    weights, thresholds = counted.weights, counted.thresholds
     prior = dict(zip(ballots.alternatives, prior_log_odds.tolist(), strict=True))
-    cast = {ballots.voters[i]: int(i) for i in ballots.ballot_voter}
+    cast = {_label(ballots, int(i)): int(i) for i in ballots.ballot_voter}
     threshold = math.fsum(float(thresholds[i]) for i in cast.values())
     accounts = []
     only_shares = estimate.calibration is not None and estimate.uncalibrated is None
     for c in np.argsort(-margins, kind="stable"):
         name = offered[c]
-        ticked = tuple(voter for voter in cast if name in (ballots.ballot(voter, instance) or ()))
+        ticked = tuple(
+            voter for voter, i in cast.items() if name in (ballots.ballot(ballots.voters[i], instance) or ())
+        )
         pushes = {
             voter: (float(weights[i]) if voter in ticked else 0.0) - float(thresholds[i]) for voter, i in cast.items()
         }
@@ -162,6 +167,12 @@ def explain(estimate: Estimate, instance: str) -> Explanation:
         gold=str(instance) in estimate.gold,
         group=group,
     )
+
+
+def _label(ballots: AnyBallots, i: int) -> str:
+    """The voter's name, and how many voters it stands for if it is more than one."""
+    times = 1 if ballots.multiplicities is None else int(ballots.multiplicities[i])
+    return ballots.voters[i] if times == 1 else f"{ballots.voters[i]} (x {times:,})"
 
 
 def _names(names: tuple[str, ...] | list[str]) -> str:

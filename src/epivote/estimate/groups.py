@@ -73,7 +73,8 @@ def group_step(work: Workload, floor: float, *, tolerance: float) -> Step:
         statistics, found = work.group_step(state.parameters)
         value = grouped_log_likelihood_of(statistics, found, state.parameters)
         following = maximise_groups(statistics, found, state.parameters, floor, state.believed)
-        return state.moved(following, statistics, value, state.believed.log_density(state.parameters), tolerance)
+        belief = state.believed.log_density(state.parameters, statistics.multiplicities)
+        return state.moved(following, statistics, value, belief, tolerance)
 
     return step
 

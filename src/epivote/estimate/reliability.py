@@ -25,7 +25,10 @@ BALLOTS_FOR_COPIES = 200_000  # ballots of a packed folder among which copies ar
 
 @dataclass(frozen=True)
 class VoterReport:
-    """One voter: rates and weight with 0.95 intervals, and reasons to look closer."""
+    """One voter: rates and weight with 0.95 intervals, and reasons to look closer.
+
+    If `multiplicity` is more than 1, it is the report on each of so many voters with the same ballots.
+    """
 
     voter: str
     ballots: int
@@ -36,6 +39,12 @@ class VoterReport:
     weight: float
     weight_interval: tuple[float, float]
     flags: tuple[Flag, ...]
+    multiplicity: int = 1
+
+    @property
+    def label(self) -> str:
+        """The voter's name, and how many voters it stands for if it is more than one."""
+        return self.voter if self.multiplicity == 1 else f"{self.voter} (x {self.multiplicity:,})"
 
 
 def voter_reports(estimate: Estimate, model: Model | None = None) -> list[VoterReport]:
@@ -62,6 +71,7 @@ def reliability(model: Model, ballots: AnyBallots, sample: AnyBallots, truths: T
     p_low, p_high = _beta_interval(counts.hits, counts.winners_seen)
     q_low, q_high = _beta_interval(counts.false_alarms, counts.losers_seen)
     low, high = _weight_intervals(counts)
+    times = dict(zip(ballots.voters, _times(ballots).tolist(), strict=True))
     copies = {ballots.voters[i]: found for i, found in near_copies(sample, truths).items()}
     cast = dict(zip(ballots.voters, ballots.ballots_per_voter.tolist(), strict=True))
     reports = []
@@ -82,9 +92,15 @@ def reliability(model: Model, ballots: AnyBallots, sample: AnyBallots, truths: T
                 weight,
                 interval,
                 flags,
+                times.get(voter, 1),
             )
         )
     return reports
+
+
+def _times(ballots: AnyBallots) -> IntArray:
+    """How many voters each one stands for."""
+    return np.ones(ballots.n_voters, np.int64) if ballots.multiplicities is None else ballots.multiplicities
 
 
 def _holding(value: float, low: float, high: float) -> tuple[float, float]:
@@ -99,11 +115,12 @@ def _weight_intervals(counts: VoterCounts) -> tuple[FloatArray, FloatArray]:
     return hit - alarm - half, hit - alarm + half
 
 
-def upside_down(counts: VoterCounts) -> bool:
+def upside_down(counts: VoterCounts, multiplicities: IntArray | None = None) -> bool:
     """Whether voters who are surely worse than chance make up most of the crowd, or the crowd as a whole is."""
     _, high = _weight_intervals(counts)
-    pooled = VoterCounts(*(np.array([part.sum()]) for part in counts))
-    seen = counts.winners_seen + counts.losers_seen
+    times = 1.0 if multiplicities is None else multiplicities
+    pooled = VoterCounts(*(np.array([(times * part).sum()]) for part in counts))
+    seen = times * (counts.winners_seen + counts.losers_seen)
     return bool(seen[high < 0].sum() > seen.sum() / 2 or _weight_intervals(pooled)[1][0] < 0)
 
 
@@ -138,12 +155,13 @@ def near_copies(ballots: AnyBallots, truths: Truths) -> dict[int, tuple[int, int
 
     Two good voters agree because both are right; a copy also repeats mistakes, so identical ballots that differ from
     the returned set are asked for as well. Pairs are worked through in blocks, and most voters
-    have no ballot like another's often enough to be looked at further.
+    have no ballot like another's often enough to be looked at further. A voter who stands for several is a copy of
+    herself.
     """
     kinds, wrong = _ballot_kinds(ballots, truths)
     from scipy.sparse import csr_array
 
-    n = ballots.n_voters
+    n, alone = ballots.n_voters, _times(ballots) == 1
     ones = np.ones(ballots.n_ballots, np.int32)
     same_kind = csr_array((ones, (ballots.ballot_voter, kinds)), (n, int(kinds.max()) + 1))
     mistakes = csr_array((wrong.astype(np.int32), (ballots.ballot_voter, kinds)), same_kind.shape)
@@ -153,14 +171,14 @@ def near_copies(ballots: AnyBallots, truths: Truths) -> dict[int, tuple[int, int
     step = max(1, NUMBERS_PER_BLOCK // n)
     for begin in range(0, n, step):
         alike = same_kind[begin : begin + step] @ by_kind
-        alike.setdiag(0, begin)
+        alike.setdiag(np.where(alone[begin : begin + step], 0, alike.diagonal(begin)), begin)
         rows = begin + np.flatnonzero(alike.max(axis=1).toarray().ravel() >= ALMOST * SHARED_FOR_COPY)
         same, shared, errors = (
             (table[rows] @ turned).toarray()
             for table, turned in ((same_kind, by_kind), (answered, by_instance), (mistakes, by_mistake))
         )
         suspect = (shared >= SHARED_FOR_COPY) & (same >= ALMOST * shared) & (errors >= SAME_MISTAKES)
-        suspect[np.arange(len(rows)), rows] = False
+        suspect[np.arange(len(rows)), rows] &= ~alone[rows]
         for row in np.flatnonzero(suspect.any(axis=1)):
             other = int(np.argmax(np.where(suspect[row], same[row], -1)))
             found[int(rows[row])] = (other, int(same[row, other]), int(shared[row, other]))

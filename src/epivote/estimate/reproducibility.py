@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.ballots import Ballots
-from epivote.data.names import BoolArray
+from epivote.data.names import BoolArray, IntArray
 from epivote.errors import InputError
 from epivote.estimate.base import RatedEstimator
 from epivote.estimate.imitation import coincidence, imitate
@@ -24,6 +24,7 @@ LARGEST_SCALE = 0.97  # of log-odds: above it confidence would change by a perce
 FEWEST_INSTANCES = 10  # on which both halves voted; with fewer the check says nothing
 BALLOTS_CHECKED = 3000  # about as many as can be fitted twenty times in two seconds
 SHARE_CHECKED = 50  # of many ballots one in fifty, so that all of it takes about as long as the fit itself
+MOST_EXPANDED = 50_000  # ballots of voters who stand for several that are simulated one by one; a round number
 ANY_SCALE = (Beliefs("scale", 3.0, 1e-4, 1e-4, 1e-4),)  # next to no belief about the scale, nothing else may move
 
 Teller = Callable[[str], None]
@@ -96,12 +97,18 @@ def reproducibility(
     Returns
     -------
     Reproducibility or None
-        None where two halves of the voters have fewer than 10 instances in common.
+        None where two halves of the voters have fewer than 10 instances in common, and where a few voters stand for so
+        many that they cannot be simulated one by one.
     """
     if not isinstance(estimator, RatedEstimator):
         raise InputError(f"{type(estimator).__name__} states no confidence that could be checked; use EM or AMLE")
     rng = np.random.default_rng(seed)
-    sample = checked_sample(ballots)
+    checked = checked_sample(ballots)
+    if checked.n_instances < FEWEST_INSTANCES or (
+        checked.multiplicities is not None and checked.total_ballots > MOST_EXPANDED
+    ):
+        return None
+    sample = checked.expanded()
     progress("Checking whether two halves of the voters agree")
     found = [halves_agree(estimator, sample, rng) for _ in range(splits)]
     if sum(map(len, found)) < splits * FEWEST_INSTANCES:
@@ -141,31 +148,46 @@ def reproducibility(
         shared_mistakes=shared,
         scale=scale if scale <= LARGEST_SCALE else 1.0,
         n_instances=len(found[0]),
-        is_sample=sample is not ballots,
+        is_sample=checked is not ballots,
     )
 
 
 def checked_sample(ballots: AnyBallots) -> Ballots:
     """The ballots, or so many of their instances that a check takes seconds or about as long as a fit."""
     most = max(BALLOTS_CHECKED, ballots.n_ballots // SHARE_CHECKED)
-    if ballots.is_in_memory and ballots.n_ballots <= 2 * most:
+    if ballots.is_in_memory and ballots.total_ballots <= 2 * most:
         return ballots.in_memory()
-    return ballots.sample_instances(max(1, ballots.n_ballots // most))
+    return ballots.sample_instances(max(1, ballots.total_ballots // most))
 
 
 def halves_agree(estimator: RatedEstimator, ballots: Ballots, rng: np.random.Generator) -> BoolArray:
     """For every instance on which two random halves of the voters voted, whether both find the same set."""
-    order = rng.permutation(ballots.n_voters)
-    half = len(order) // 2
-    if half == 0:
+    if ballots.total_voters < 2:
         return np.zeros(0, bool)
-    parts = [ballots.select(voters=[ballots.voters[i] for i in np.sort(some)]) for some in (order[:half], order[half:])]
+    parts = halves(ballots, rng)
     shared = (np.diff(parts[0].ballot_start) > 0) & (np.diff(parts[1].ballot_start) > 0)
     names = [ballots.instances[z] for z in np.flatnonzero(shared)]
     if not names:
         return np.zeros(0, bool)
     first, second = (_fit(estimator, part.select(instances=names)).truth_ for part in parts)
     return np.array([first[name] == second[name] for name in names])
+
+
+def halves(ballots: Ballots, rng: np.random.Generator) -> list[Ballots]:
+    """The ballots of two random halves of the voters; of those who stand for several, some may be in each."""
+    half = ballots.total_voters // 2
+    if ballots.multiplicities is None:
+        order = rng.permutation(ballots.n_voters)
+        parts = (order[:half], order[half:])
+        return [ballots.select(voters=[ballots.voters[i] for i in np.sort(some)]) for some in parts]
+    first = rng.multivariate_hypergeometric(ballots.multiplicities, half)
+    return [_with_multiplicities(ballots, times) for times in (first, ballots.multiplicities - first)]
+
+
+def _with_multiplicities(ballots: Ballots, times: IntArray) -> Ballots:
+    """The same where voters stand for so many; those who stand for nobody are left out."""
+    kept = np.flatnonzero(times)
+    return replace(ballots.select(voters=[ballots.voters[i] for i in kept]), multiplicities=times[kept])
 
 
 def _fit(estimator: RatedEstimator, ballots: Ballots) -> RatedEstimator:

@@ -64,7 +64,7 @@ def review(
     beliefs = work.set_odds(estimate.parameters, estimate.calibration)
     place = _places(work)
     rivals = _rivals(work, beliefs, estimate.truths)
-    cast = np.diff(work.ballots.ballot_start)
+    cast = work.ballots.cast_per_instance
     found = []
     for position, (name, sure) in enumerate(zip(names, confidence[doubtful].tolist(), strict=True)):
         z = work.ballots.instance_index[name]
@@ -101,9 +101,9 @@ def _rivals(work: InMemoryWorkload, beliefs: list[SetOdds], truths: Truths) -> d
 
 
 def _average_voter(estimate: Estimate) -> Parameters:
-    counts = estimate.counts
-    hits = counts.hits.sum() / max(counts.winners_seen.sum(), 1e-9)
-    alarms = counts.false_alarms.sum() / max(counts.losers_seen.sum(), 1e-9)
+    times = 1.0 if estimate.ballots.multiplicities is None else estimate.ballots.multiplicities
+    hits, winners, alarms, losers = (float((times * part).sum()) for part in estimate.counts)
+    hits, alarms = hits / max(winners, 1e-9), alarms / max(losers, 1e-9)
     hit_rate, false_alarm_rate = np.clip([hits, alarms], 1e-3, 1 - 1e-3).tolist()
     return Parameters.alike(1, hit_rate, false_alarm_rate, np.array([0.5]))
 

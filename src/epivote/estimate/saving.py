@@ -26,7 +26,7 @@ from epivote.estimate.stream import Kept, Stream
 from epivote.model.statistics import Group
 
 FORMAT = "epivote model"
-VERSION = (1, 1)  # of model files: (other programs cannot read it, other programs can)
+VERSION = (1, 2)  # of model files: (other programs cannot read it, other programs can)
 KINDS: dict[str, type[RatedEstimator]] = {
     kind.__name__: kind for kind in (AMLE, EM, MaximumLikelihood, Calibrated, Auto)
 }
@@ -134,6 +134,7 @@ def _model_state(model: Model) -> dict[str, Any]:
         "parameters": _listed(model.parameters),
         "counts": [array.tolist() for array in model.counts],
         "calibration": None if model.calibration is None else model.calibration.state(),
+        "multiplicities": None if model.multiplicities is None else model.multiplicities.tolist(),
     }
 
 
@@ -146,6 +147,7 @@ def _model(state: dict[str, Any]) -> Model:
         Parameters.from_arrays(state["parameters"]),
         VoterCounts(*(np.array(array) for array in state["counts"])),
         None if state.get("calibration") is None else Calibration(**state["calibration"]),
+        None if state.get("multiplicities") is None else np.array(state["multiplicities"], np.int64),
     )
 
 

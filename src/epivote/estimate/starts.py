@@ -46,10 +46,10 @@ def tick_too_much(ballots: AnyBallots, bounds: SizeBounds) -> bool:
     """Whether voters tick clearly more than can be right even at the upper bound: they may mean the opposite."""
     offered = ballots.n_alternatives
     if not bounds.per_instance and not ballots.has_menus:  # the same everywhere, so nothing needs to be read
-        most = ballots.n_ballots * (offered if bounds.upper is None else min(bounds.upper, offered))
+        most = ballots.total_ballots * (offered if bounds.upper is None else min(bounds.upper, offered))
     else:
-        most = sum(int(block.ballots_per_instance @ bounds.resolve(block)[1]) for block in ballots.blocks)
-    return ballots.n_approvals > 1.1 * most
+        most = sum(int(block.cast_per_instance @ bounds.resolve(block)[1]) for block in ballots.blocks)
+    return ballots.total_approvals > 1.1 * most
 
 
 def anna_karenina(ballots: AnyBallots) -> Rates:
@@ -61,17 +61,17 @@ def anna_karenina(ballots: AnyBallots) -> Rates:
     few_meet = ballots.most_ballots <= FEW_BALLOTS
     pairs = max(ENOUGH_PAIRS, PAIRS_PER_VOTER * ballots.n_voters)
     step = -(-ballots.n_pairs // pairs) if few_meet else -(-ballots.n_ballots // MOST_BALLOTS)
-    weights = anna_karenina_weights(total_distances(ballots.sample_instances(step)))
+    weights = anna_karenina_weights(total_distances(ballots.sample_instances(step)), ballots.total_voters)
     return np.full(ballots.n_voters, 0.5), 0.5 * (1 - np.tanh(weights / 2))
 
 
-def anna_karenina_weights(distances: FloatArray) -> FloatArray:
-    """Weights from every voter's total distance to all others."""
-    n = len(distances)
+def anna_karenina_weights(distances: FloatArray, total_voters: int | None = None) -> FloatArray:
+    """Weights from every voter's total distance to all others, of whom there may be more than are listed."""
+    n = total_voters or len(distances)
     closeness = 1 / np.maximum(distances, 1e-9)
     low, high = closeness.min(), closeness.max()
     if high - low <= 1e-12 * high:
-        return np.full(n, 0.5)
+        return np.full(len(distances), 0.5)
     least, most = 1 / (1 + n), n / (1 + n)
     weights: FloatArray = least + (most - least) * (closeness - low) / (high - low)
     return weights
@@ -89,8 +89,17 @@ def total_distances(ballots: AnyBallots) -> FloatArray:
     sparse = n * ballots.n_instances * (1 + ballots.n_alternatives) > DENSE_CELLS
     total, met = _by_pairs(ballots) if sparse and _few_meet(ballots) else _by_products(ballots)
     mean: FloatArray = np.divide(total, met, out=np.full(n, np.nan), where=met > 0)
-    mean[met == 0] = np.nanmean(mean) if np.any(met > 0) else 1.0
-    return mean * (n - 1)
+    if np.any(met == 0):
+        mean[met == 0] = _crowd_mean(mean, ballots) if np.any(met > 0) else 1.0
+    return mean * (ballots.total_voters - 1)
+
+
+def _crowd_mean(mean: FloatArray, ballots: AnyBallots) -> float:
+    """The mean over the voters for whom there is a number."""
+    if ballots.multiplicities is None:
+        return float(np.nanmean(mean))
+    known = ~np.isnan(mean)
+    return float(np.average(mean[known], weights=ballots.multiplicities[known]))
 
 
 def _few_meet(ballots: AnyBallots) -> bool:
@@ -101,9 +110,17 @@ def _few_meet(ballots: AnyBallots) -> bool:
 def _by_pairs(ballots: AnyBallots) -> tuple[FloatArray, FloatArray]:
     """Distances added up, and numbers of voters met, from all pairs of ballots on the same instance."""
     n = ballots.n_voters
-    compiled = n * n <= DENSE_PAIRS and worth_compiling(ballots.n_approvals)
+    alone = ballots.multiplicities is None  # the compiled loop counts everyone once
+    compiled = alone and n * n <= DENSE_PAIRS and worth_compiling(ballots.n_approvals)
     total, met = _met_compiled(ballots) if compiled else _met_sorted(ballots)
-    return total.sum(axis=0), met.sum(axis=0)
+    return total.sum(axis=0), met.sum(axis=0) + _met_alike(ballots)
+
+
+def _met_alike(ballots: AnyBallots) -> FloatArray | float:
+    """How many voters with the same ballots everyone meets, at distance 0."""
+    if ballots.multiplicities is None:
+        return 0.0
+    return np.where(ballots.ballots_per_voter > 0, ballots.multiplicities - 1.0, 0.0)
 
 
 def _met_compiled(ballots: AnyBallots) -> tuple[FloatArray, FloatArray]:
@@ -141,9 +158,11 @@ def _met_sorted(ballots: AnyBallots) -> tuple[FloatArray, FloatArray]:
     both, either = (np.add.reduceat(ticks, begin) for ticks in ((pairs >> TICK_BITS) & mask, pairs & mask))
     distance = 1 - np.divide(both, either, out=np.ones(len(begin)), where=either > 0)
     ends = np.divmod(key[begin], n)
+    times = np.ones(n) if ballots.multiplicities is None else ballots.multiplicities.astype(float)
+    others = [(end, times[other]) for end, other in zip(ends, ends[::-1], strict=True)]
     return (
-        np.stack([sums(end, distance, n) for end in ends]),
-        np.stack([np.bincount(end, minlength=n).astype(float) for end in ends]),
+        np.stack([sums(end, distance * weight, n) for end, weight in others]),
+        np.stack([sums(end, weight, n) for end, weight in others]),
     )
 
 
@@ -151,6 +170,7 @@ def _by_products(ballots: AnyBallots) -> tuple[FloatArray, FloatArray]:
     """The same from products of voters' incidences, in blocks of voters."""
     ticks, answered, sizes = _incidence(ballots)
     n = ballots.n_voters
+    times = None if ballots.multiplicities is None else ballots.multiplicities.astype(float)
     total, met = np.zeros(n), np.zeros(n)
     step = max(1, NUMBERS_PER_BLOCK // n)
     for begin in range(0, n, step):
@@ -160,9 +180,10 @@ def _by_products(ballots: AnyBallots) -> tuple[FloatArray, FloatArray]:
         shared = _dense(answered[block] @ answered.T) > 0
         shared[np.arange(shared.shape[0]), np.arange(block.start, block.stop)] = False
         distance = 1 - np.divide(both, either, out=np.ones_like(both), where=either > 0)
-        total[block] = np.where(shared, distance, 0).sum(axis=1)
-        met[block] = shared.sum(axis=1)
-    return total, met
+        apart = np.where(shared, distance, 0)
+        total[block] = apart.sum(axis=1) if times is None else apart @ times
+        met[block] = shared.sum(axis=1) if times is None else shared @ times
+    return total, met + _met_alike(ballots)
 
 
 def _incidence(ballots: AnyBallots) -> tuple[Any, Any, Any]:

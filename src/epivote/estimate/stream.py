@@ -99,7 +99,7 @@ class Stream:
         priors = np.full(m, 0.5)
         if self.model is not None and len(self.model.alternatives) == m:
             priors = self.model.parameters.priors
-        statistics = Statistics(**self.sums, groups=self.groups)
+        statistics = Statistics(**self.sums, groups=self.groups, multiplicities=None)
         pseudo = shrinkage(statistics, strength=strength, with_priors=kind == "individual")
         before = Parameters.alike(len(self.voters), *self.start, priors)
         parameters = maximise(statistics, before, kind, floor, pseudo)

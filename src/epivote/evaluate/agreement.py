@@ -16,7 +16,7 @@ import numpy as np
 
 from epivote.data.any_ballots import AnyBallots, pairs_in
 from epivote.data.lists import Lists
-from epivote.data.names import BoolArray, FloatArray, IntArray
+from epivote.data.names import BoolArray, FloatArray, IntArray, counts_of
 
 MOST_PAIRS = 1_000_000  # pairs of different sets compared, beyond which as many pairs of ballots are drawn; round
 PAIRS_PER_CHUNK = 1 << 16  # pairs compared at a time, so that what is in between stays small; a round number
@@ -110,13 +110,13 @@ def agreement(ballots: AnyBallots, *, seed: int | np.random.Generator = 0) -> Ag
     >>> print(f"{found.nominal:.2f} {found.jaccard:.2f} {found.masi:.2f}")
     0.50 0.71 0.64
     """
-    together = ballots.ballots_per_instance >= 2
+    together = ballots.cast_per_instance >= 2
     compared = _compared(ballots, together)
     pairs = _pairs(compared, np.random.default_rng(seed)) if len(compared.kind) else None
     per_alternative, pooled = _ticked_or_not(ballots, together)
     return Agreement(
         n_instances=len(compared.cast),
-        n_ballots=len(compared.kind),
+        n_ballots=compared.n_ballots,
         nominal=_nominal(compared),
         jaccard=None if pairs is None else _alpha(pairs.within[0], pairs.across[0]),
         masi=None if pairs is None else _alpha(pairs.within[1], pairs.across[1]),
@@ -134,18 +134,37 @@ def _alpha(observed: float, expected: float) -> float | None:
 
 
 class _Compared(NamedTuple):
-    """Ballots on instances that have at least two: the different sets, which of them each ballot is, and where."""
+    """Ballots on instances that have at least two: the different sets, which of them each ballot is, and where.
+
+    `times` says how many voters cast each ballot, None if one did; `cast` counts all of them by instance.
+    """
 
     sets: Lists
     kind: IntArray
     instance: IntArray
     cast: IntArray
+    times: IntArray | None
+
+    @property
+    def n_ballots(self) -> int:
+        """How many ballots were cast there."""
+        return int(self.cast.sum())
+
+    def totals(self) -> FloatArray:
+        """On how many ballots every set occurs."""
+        return counts_of(self.kind, self.times).astype(float)
+
+    def kinds_at(self, places: IntArray) -> IntArray:
+        """The sets of ballots with these numbers, when everyone who cast one is counted, instance after instance."""
+        if self.times is None:
+            return self.kind[places]
+        return self.kind[np.searchsorted(np.cumsum(self.times), places, side="right")]
 
     def counted(self) -> tuple[IntArray, IntArray, IntArray]:
         """Which set occurs where, and on how many ballots: instance, kind, count."""
         n_kinds = len(self.sets.start) - 1
-        cells, count = np.unique(self.instance * n_kinds + self.kind, return_counts=True)
-        return *np.divmod(cells, n_kinds), count
+        cells, number = np.unique(self.instance * n_kinds + self.kind, return_inverse=True)
+        return *np.divmod(cells, n_kinds), counts_of(number, self.times)
 
 
 class _Pairs(NamedTuple):
@@ -160,35 +179,36 @@ def _compared(ballots: AnyBallots, together: BoolArray) -> _Compared:
     kept = np.flatnonzero(together[ballots.ballot_instance])
     sets, kind = Lists(ballots.approval_start, ballots.approved).rows(kept).unique(ballots.n_alternatives)
     instance = (np.cumsum(together) - 1)[ballots.ballot_instance[kept]]
-    return _Compared(sets, kind, instance, ballots.ballots_per_instance[together])
+    times = None if ballots.ballot_multiplicities is None else ballots.ballot_multiplicities[kept]
+    return _Compared(sets, kind, instance, ballots.cast_per_instance[together], times)
 
 
 def _nominal(compared: _Compared) -> float | None:
     """Alpha of sets that are equal or not: from counts alone."""
-    n = len(compared.kind)
+    n = compared.n_ballots
     if n == 0:
         return None
     instance, _, count = compared.counted()
     cast = compared.cast[instance]
-    totals = np.bincount(compared.kind).astype(float)
+    totals = compared.totals()
     observed, expected = count * (cast - count) / (cast - 1) / n, totals * (n - totals) / (n * (n - 1))
     return _alpha(float(observed.sum()), float(expected.sum()))
 
 
 def _pairs(compared: _Compared, rng: np.random.Generator) -> _Pairs:
     """All pairs of different sets, weighted by their counts; where these are too many, pairs of ballots are drawn."""
-    sets, kind, cast, n = compared.sets, compared.kind, compared.cast, len(compared.kind)
+    sets, cast, n = compared.sets, compared.cast, compared.n_ballots
     instance, number, count = compared.counted()
     there = np.bincount(instance)
     if max(pairs_in(there), pairs_in(np.array([len(sets.lengths())]))) > MOST_PAIRS:
         weights = np.full(MOST_PAIRS, 1 / MOST_PAIRS)
         within = _mean_distances(sets, *_draw_within(compared, rng), weights)
-        return _Pairs(within, _mean_distances(sets, *_draw_across(kind, rng), weights), is_drawn=True)
+        return _Pairs(within, _mean_distances(sets, *_draw_across(compared, rng), weights), is_drawn=True)
     one, other = _all_pairs(there)
     weights = 2 * count[one] * count[other] / (cast[instance[one]] - 1) / n
     within = _mean_distances(sets, number[one], number[other], weights)
     one, other = _all_pairs(np.array([len(sets.lengths())]))
-    totals = np.bincount(kind).astype(float)
+    totals = compared.totals()
     across = _mean_distances(sets, one, other, 2 * totals[one] * totals[other] / (n * (n - 1)))
     return _Pairs(within, across, is_drawn=False)
 
@@ -205,16 +225,17 @@ def _all_pairs(sizes: IntArray) -> tuple[IntArray, IntArray]:
 def _draw_within(compared: _Compared, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
     """The sets of a ballot and of another ballot on its instance, drawn at random."""
     start = np.cumsum(compared.cast) - compared.cast
-    one = rng.integers(len(compared.kind), size=MOST_PAIRS)
-    z = compared.instance[one]
+    one = rng.integers(compared.n_ballots, size=MOST_PAIRS)
+    z = np.searchsorted(start, one, side="right") - 1
     other = start[z] + (one - start[z] + rng.integers(1, compared.cast[z])) % compared.cast[z]
-    return compared.kind[one], compared.kind[other]
+    return compared.kinds_at(one), compared.kinds_at(other)
 
 
-def _draw_across(kind: IntArray, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+def _draw_across(compared: _Compared, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
     """The sets of two different ballots, drawn at random."""
-    one = rng.integers(len(kind), size=MOST_PAIRS)
-    return kind[one], kind[(one + rng.integers(1, len(kind), size=MOST_PAIRS)) % len(kind)]
+    n = compared.n_ballots
+    one = rng.integers(n, size=MOST_PAIRS)
+    return compared.kinds_at(one), compared.kinds_at((one + rng.integers(1, n, size=MOST_PAIRS)) % n)
 
 
 def _mean_distances(sets: Lists, one: IntArray, other: IntArray, weights: FloatArray) -> FloatArray:
@@ -249,13 +270,15 @@ def _in_common(one: Lists, other: Lists) -> IntArray:
 
 def _ticked_or_not(ballots: AnyBallots, together: BoolArray) -> tuple[list[float | None], float | None]:
     """Alpha of every alternative where it was offered, and of all of them together."""
-    width, cast = ballots.n_alternatives, np.where(together, ballots.ballots_per_instance, 0)
+    width, cast = ballots.n_alternatives, np.where(together, ballots.cast_per_instance, 0)
     seen = np.full(width, cast.sum(), float)
     if ballots.menu is not None:
         seen = np.bincount(ballots.menu.offered, np.repeat(cast, ballots.menu_sizes), width)
     where = np.repeat(ballots.ballot_instance, ballots.ballot_sizes)
     kept = together[where]
-    cells, count = np.unique(where[kept] * width + ballots.approved[kept], return_counts=True)
+    cells, number = np.unique(where[kept] * width + ballots.approved[kept], return_inverse=True)
+    times = ballots.ballot_multiplicities
+    count = counts_of(number, None if times is None else np.repeat(times, ballots.ballot_sizes)[kept])
     ballots_there = cast[cells // width]
     apart = np.bincount(cells % width, 2 * count * (ballots_there - count) / (ballots_there - 1), width)
     ticks = np.bincount(cells % width, count, width)

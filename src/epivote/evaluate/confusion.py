@@ -29,7 +29,10 @@ def confusions(ballots: AnyBallots, truths: Mapping[str, Iterable[str]]) -> IntA
     """
     ticks, right = _tables(ballots, _as_truths(truths))
     both = ticks.multiply(right)
-    counted: IntArray = ((right - both).T @ (ticks - both)).toarray().astype(np.int64)
+    missed, times = right - both, _times(ballots, _as_truths(truths))
+    if times is not None:
+        missed = missed.multiply(times[:, None]).tocsr()
+    counted: IntArray = (missed.T @ (ticks - both)).toarray().astype(np.int64)
     return counted
 
 
@@ -37,9 +40,10 @@ def tick_counts(ballots: AnyBallots, truths: Mapping[str, Iterable[str]]) -> Tic
     """How often every alternative was seen and ticked, by whether it was right."""
     sets = _as_truths(truths)
     ticks, right = _tables(ballots, sets)
-    right_seen, right_ticked = _per_column(right), _per_column(ticks.multiply(right))
+    times = _times(ballots, sets)
+    right_seen, right_ticked = _per_column(right, times), _per_column(ticks.multiply(right), times)
     seen = _ballots_offering(ballots, sets)
-    return TickCounts(right_seen, right_ticked, seen - right_seen, _per_column(ticks) - right_ticked)
+    return TickCounts(right_seen, right_ticked, seen - right_seen, _per_column(ticks, times) - right_ticked)
 
 
 def _as_truths(sets: Mapping[str, Iterable[str]]) -> Truths:
@@ -49,10 +53,21 @@ def _as_truths(sets: Mapping[str, Iterable[str]]) -> Truths:
 def _tables(ballots: AnyBallots, sets: Truths) -> tuple[Any, Any]:
     """Sparse 0/1 tables (ballots on instances with a set, alternatives): what was ticked, what is right and offered."""
     start, members = _right_and_offered(ballots, sets)
-    known = np.array([name in sets.instance_index for name in ballots.instances])
-    kept = np.flatnonzero(known[ballots.ballot_instance])
+    kept = _kept(ballots, sets)
     ticks = _table(ballots.approval_start, ballots.approved, kept, ballots.n_alternatives)
     return ticks, _table(start, members, ballots.ballot_instance[kept], ballots.n_alternatives)
+
+
+def _kept(ballots: AnyBallots, sets: Truths) -> IntArray:
+    """The ballots on instances with a set."""
+    known = np.array([name in sets.instance_index for name in ballots.instances])
+    return np.flatnonzero(known[ballots.ballot_instance])
+
+
+def _times(ballots: AnyBallots, sets: Truths) -> IntArray | None:
+    """How many voters cast each of them; None if one did."""
+    times = ballots.ballot_multiplicities
+    return None if times is None else times[_kept(ballots, sets)]
 
 
 def _table(start: IntArray, values: IntArray, rows: IntArray, width: int) -> Any:
@@ -84,12 +99,13 @@ def _right_and_offered(ballots: AnyBallots, sets: Truths) -> tuple[IntArray, Int
 def _ballots_offering(ballots: AnyBallots, sets: Truths) -> IntArray:
     """For every alternative the number of ballots on which it was offered, on instances with a set."""
     known = np.array([name in sets.instance_index for name in ballots.instances])
-    cast = np.where(known, np.diff(ballots.ballot_start), 0)
+    cast = np.where(known, ballots.cast_per_instance, 0)
     if ballots.menu is None:
         return np.full(ballots.n_alternatives, cast.sum())
     weights = np.repeat(cast, ballots.menu_sizes).astype(float)
     return np.bincount(ballots.menu.offered, weights, ballots.n_alternatives).astype(np.int64)
 
 
-def _per_column(table: Any) -> IntArray:
-    return np.asarray(table.sum(axis=0)).ravel().astype(np.int64)
+def _per_column(table: Any, times: IntArray | None) -> IntArray:
+    counted = table.sum(axis=0) if times is None else times @ table
+    return np.asarray(counted).ravel().astype(np.int64)

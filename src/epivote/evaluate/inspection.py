@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
-from epivote.data.names import IntArray, listing
+from epivote.data.names import IntArray, counts_of, listing
 from epivote.evaluate.agreement import Agreement, agreement
 from epivote.evaluate.sizes import SizeSuggestion, suggest_size
 
@@ -45,15 +45,17 @@ class Inspection:
 
 def inspect_ballots(ballots: AnyBallots) -> Inspection:
     """A look at ballots; `odd` says in words what may be a mistake of the file or of how it was read."""
-    sizes = np.bincount(ballots.ballot_sizes)
+    times = ballots.ballot_multiplicities
+    sizes = counts_of(ballots.ballot_sizes, times)
     seen = _seen(ballots)
-    ticks = np.bincount(ballots.approved, minlength=ballots.n_alternatives)
+    ticked_times = None if times is None else np.repeat(times, ballots.ballot_sizes)
+    ticks = counts_of(ballots.approved, ticked_times, ballots.n_alternatives)
     shares = np.divide(ticks, seen, out=np.zeros(len(ticks)), where=seen > 0)
     return Inspection(
         sizes={size: int(count) for size, count in enumerate(sizes) if count},
         suggested_size=suggest_size(ballots),
-        per_instance=_spread(np.diff(ballots.ballot_start)),
-        per_voter=_spread(ballots.ballots_per_voter),
+        per_instance=_spread(ballots.cast_per_instance),
+        per_voter=_spread(ballots.ballots_per_voter, ballots.multiplicities),
         ticked=dict(zip(ballots.alternatives, shares.tolist(), strict=True)),
         agreement=agreement(ballots),
         odd=oddities(ballots),
@@ -65,16 +67,22 @@ def oddities(ballots: AnyBallots) -> tuple[str, ...]:
     return tuple(_oddities(ballots, np.bincount(ballots.approved, minlength=ballots.n_alternatives)))
 
 
-def _spread(counts: IntArray) -> Spread:
-    return Spread(int(counts.min()), float(np.median(counts)), int(counts.max()))
+def _spread(counts: IntArray, times: IntArray | None = None) -> Spread:
+    if times is None:
+        return Spread(int(counts.min()), float(np.median(counts)), int(counts.max()))
+    order = np.argsort(counts)
+    up_to, total = np.cumsum(times[order]), int(times.sum())
+    middle = np.searchsorted(up_to, [(total - 1) // 2, total // 2], side="right")
+    return Spread(int(counts.min()), float(counts[order][middle].mean()), int(counts.max()))
 
 
 def _seen(ballots: AnyBallots) -> IntArray:
     """On how many ballots each alternative was offered."""
     if ballots.menu is None:
-        return np.full(ballots.n_alternatives, ballots.n_ballots)
-    weights = np.repeat(np.diff(ballots.ballot_start), ballots.menu_sizes)
-    return np.bincount(ballots.menu.offered, weights=weights, minlength=ballots.n_alternatives).astype(np.int64)
+        return np.full(ballots.n_alternatives, ballots.total_ballots)
+    return counts_of(
+        ballots.menu.offered, np.repeat(ballots.cast_per_instance, ballots.menu_sizes), ballots.n_alternatives
+    )
 
 
 def _oddities(ballots: AnyBallots, ticks: IntArray) -> Iterable[str]:
@@ -93,13 +101,13 @@ def _oddities(ballots: AnyBallots, ticks: IntArray) -> Iterable[str]:
     if missing:
         yield f"alternative {missing[0]!r} looks like no answer at all; if so, --missing {missing[0].strip()!r} says it"
     rare = [name for name, count in zip(names, ticks, strict=True) if 0 < count < RARE]
-    if rare and ballots.n_ballots > 20 * RARE:
+    if rare and ballots.total_ballots > 20 * RARE:
         yield f"ticked only once: {listing(rare, SHOWN)}; check the spelling"
     never = [name for name, count in zip(names, ticks, strict=True) if count == 0]
     if never:
         yield f"never ticked: {listing(never, SHOWN)}"
     yield from _odd_voters(ballots)
-    single = int(np.sum(np.diff(ballots.ballot_start) == 1))
+    single = int(np.sum(ballots.cast_per_instance == 1))
     if single:
         yield f"{single:,} of {ballots.n_instances:,} instances have a single ballot: there one voter decides"
     if len(_unanswered(ballots)):
@@ -112,6 +120,7 @@ def _odd_voters(ballots: AnyBallots) -> Iterable[str]:
         ballots.ballot_voter, weights=ballots.menu_sizes[ballots.ballot_instance], minlength=ballots.n_voters
     )
     ticked = np.bincount(ballots.ballot_voter, weights=ballots.ballot_sizes, minlength=ballots.n_voters)
+    times = np.ones(ballots.n_voters, np.int64) if ballots.multiplicities is None else ballots.multiplicities
     for what, who in (
         ("tick everything, always", (ticked == offered) & (cast > 1)),
         ("never tick anything", (ticked == 0) & (cast > 1)),
@@ -119,7 +128,7 @@ def _odd_voters(ballots: AnyBallots) -> Iterable[str]:
     ):
         found = [ballots.voters[i] for i in np.flatnonzero(who)]
         if found:
-            yield f"{len(found):,} of {ballots.n_voters:,} voters {what}: {listing(found, SHOWN)}"
+            yield f"{times[who].sum():,} of {ballots.total_voters:,} voters {what}: {listing(found, SHOWN)}"
 
 
 def _unanswered(ballots: AnyBallots) -> IntArray:

@@ -13,6 +13,7 @@ import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import BoundsLike, SizeBounds
+from epivote.data.names import counts_of
 
 OUTSIDE = 20  # one ballot in so many may be smaller than the suggested sizes, and as many larger; a round number
 FAR_BETTER = (
@@ -80,12 +81,13 @@ def suggest_size(ballots: AnyBallots) -> SizeSuggestion:
     1..3 because the middle 90% of the ballots have 0 to 3 ticks, and few instances have mostly empty ballots
     """
     seen = _looked_at(ballots)
-    up_to = OUTSIDE * np.cumsum(np.bincount(seen.ballot_sizes))
-    least = int(np.argmax(up_to >= seen.n_ballots))
-    most = int(np.argmax(up_to >= (OUTSIDE - 1) * seen.n_ballots))
-    empty = np.bincount(seen.ballot_instance[seen.ballot_sizes == 0], minlength=seen.n_instances)
+    times, is_empty = seen.ballot_multiplicities, seen.ballot_sizes == 0
+    up_to = OUTSIDE * np.cumsum(counts_of(seen.ballot_sizes, times))
+    least = int(np.argmax(up_to >= seen.total_ballots))
+    most = int(np.argmax(up_to >= (OUTSIDE - 1) * seen.total_ballots))
+    empty = counts_of(seen.ballot_instance[is_empty], None if times is None else times[is_empty], seen.n_instances)
     answered = seen.ballots_per_instance > 0
-    mostly_empty = int(np.sum(2 * empty[answered] >= seen.ballots_per_instance[answered]))
+    mostly_empty = int(np.sum(2 * empty[answered] >= seen.cast_per_instance[answered]))
     lower = 1 if least == 0 < most and OUTSIDE * mostly_empty < answered.sum() else least
     return SizeSuggestion(min(lower, int(seen.menu_sizes.min())), most, least, most)
 
@@ -176,12 +178,13 @@ def check_sizes(ballots: AnyBallots, bounds: BoundsLike) -> SizeCheck:
     bounds, seen = SizeBounds.of(bounds), _looked_at(ballots)
     lower, upper = bounds.resolve(seen)
     size, place, widest = seen.ballot_sizes, seen.ballot_instance, seen.n_alternatives
-    changes = np.bincount(size - upper[place] + widest, minlength=2 * widest + 2)
-    changes -= np.bincount(size - lower[place] + widest + 1, minlength=2 * widest + 2)
+    times = seen.ballot_multiplicities
+    changes = counts_of(size - upper[place] + widest, times, 2 * widest + 2)
+    changes -= counts_of(size - lower[place] + widest + 1, times, 2 * widest + 2)
     inside = np.cumsum(changes)  # how many ballots are inside, by the shift of all bounds plus `widest`
     best = min(np.flatnonzero(inside == inside.max()).tolist(), key=lambda place: abs(place - widest))
     sampled = seen.n_instances if seen.n_instances < ballots.n_instances else None
-    return SizeCheck(bounds, seen.n_ballots, int(inside[widest]), best - widest, int(inside[best]), sampled)
+    return SizeCheck(bounds, seen.total_ballots, int(inside[widest]), best - widest, int(inside[best]), sampled)
 
 
 def _looked_at(ballots: AnyBallots) -> AnyBallots:

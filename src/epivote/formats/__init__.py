@@ -12,7 +12,8 @@ file_tables.py  Parquet, JSON and JSONL the same way; `table_of` opens whichever
 tables.py       tables with a row per ballot or per approval
 canonical.py    the canonical files
 label_studio.py, label_studio_min.py, prodigy.py, doccano.py, argilla.py, mturk.py, toloka.py, crowdflower.py, forms.py,
-matrix.py, elections.py    one module per tool
+matrix.py       one module per tool
+elections.py, preflib.py    elections: abcvoting and Pabulib; PrefLib
 write.py, write_elections.py, predictions.py    writing
 pack.py         from files larger than memory to packed ballots
 """

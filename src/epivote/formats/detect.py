@@ -20,7 +20,7 @@ from epivote.formats.argilla import is_argilla, read_argilla
 from epivote.formats.canonical import settled
 from epivote.formats.crowdflower import is_crowdflower, read_crowdflower
 from epivote.formats.doccano import is_doccano, read_doccano
-from epivote.formats.elections import ABC, PREFLIB, read_abcvoting, read_pabulib, read_preflib
+from epivote.formats.elections import ABC, PREFLIB, read_abcvoting, read_pabulib
 from epivote.formats.export import Collector, Export, read_json, read_json_lines
 from epivote.formats.file_tables import JSON_LINES, table_of
 from epivote.formats.forms import is_form, read_forms
@@ -28,6 +28,7 @@ from epivote.formats.label_studio import read_tasks
 from epivote.formats.label_studio_min import is_annotation_table, read_min
 from epivote.formats.matrix import looks_like_matrix, read_matrix
 from epivote.formats.mturk import read_mturk
+from epivote.formats.preflib import read_preflib
 from epivote.formats.prodigy import is_prodigy, read_prodigy
 from epivote.formats.reading import Format, Reading, takes_options
 from epivote.formats.source import PARQUET, ZIP, PathLike, SourceFile, open_source
@@ -63,6 +64,7 @@ ANY_USE: dict[str, tuple[str, ...]] = {
     "rows": ("matrix",),
     "ticks": TABLES,
     "separator": ("ballots", "crowd-kit", "forms", *CROWDS),
+    "approved": ("preflib",),
     "gold_row": ("forms",),
     "blank": (*TABLES, "forms", "doccano", "label-studio", "label-studio-min", "argilla", *CROWDS),
     "missing": (*TABLES, "forms", *CROWDS),
@@ -94,7 +96,8 @@ def read_export(path: PathLike, **options: Any) -> Export:
     and `gold_row` names the respondent whose row holds the right answers. `rows` says whether a row of a 0/1 table is a
     voter or an instance. `blank` says what an empty cell is, `missing` what is written for no answer (`"NA"`),
     `separator` what separates ticks in a cell (found out if not given), `encoding` that of text which is not UTF-8,
-    `none` which option means "none of these", so that whoever ticked only that ticked nothing. `alternatives` states
+    `none` which option means "none of these", so that whoever ticked only that ticked nothing. `approved` names the
+    categories of a PrefLib file that count as approved, or says how many places of an order. `alternatives` states
     them when not all were ever ticked, `menu` (a mapping or a file `instance,alternatives`) what was offered where, and
     `duplicates` (`"error"`, `"first"` or `"last"`) which of two ballots of a voter on an instance counts. A folder of
     packed ballots is opened as it is.

@@ -7,16 +7,18 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
+from epivote.data.rows import MOST_ALIKE
 from epivote.errors import FileError
 from epivote.formats.export import Collector
 from epivote.formats.reading import Reading
 from epivote.formats.source import SourceFile, lines_of
 
-PREFLIB = (".cat", ".toc", ".toi")
+PREFLIB = (".cat", ".toc", ".toi", ".soc", ".soi")
 ABC = ".abc.yaml"
 ABC_KEYS = {"profile", "num_cand", "committeesize", "compute", "voter_weights", "description"}
-MAX_COUNT = 5_000_000  # voters or alternatives of a file, so that a wrong count fills no memory; a round number
+MAX_COUNT = 5_000_000  # alternatives of a file, so that a wrong count fills no memory; a round number
 PABULIB_SECTIONS = ("META", "PROJECTS", "VOTES")
 
 
@@ -39,68 +41,11 @@ def place_of(found: Collector, file: SourceFile, place: str) -> str:
 
 
 def checked_count(file: SourceFile, value: object, what: str) -> int:
-    """A number of voters or alternatives that memory can hold."""
-    if type(value) is not int or not 0 <= value <= MAX_COUNT:
-        raise FileError(f"{file}: {value!r} is no number of {what} that can be read; it must be at most {MAX_COUNT:,}")
+    """A number of alternatives that memory can hold, or of voters that can be counted."""
+    most = MOST_ALIKE if what == "voters" else MAX_COUNT
+    if type(value) is not int or not 0 <= value <= most:
+        raise FileError(f"{file}: {value!r} is no number of {what} that can be read; it must be at most {most:,}")
     return value
-
-
-# PrefLib
-
-
-def read_preflib(source: SourceFile, reading: Reading) -> Collector:
-    """The first category of a `.cat` file, the first rank of a `.toc` or `.toi` file, is what was approved.
-
-    The files merge equal ballots and name nobody, so voters are numbered by line, and those of two files are different.
-    """
-    found = Collector(source, reading)
-    files = list(files_in(source, PREFLIB))
-    for file in files:
-        _preflib(found, file, f"{file.stem}/" if len(files) > 1 else "")
-    found.remark("PrefLib files name no voters: everyone is known from one file only, so reliability rests on little")
-    return found
-
-
-def _preflib(found: Collector, file: SourceFile, prefix: str) -> None:
-    header: dict[str, str] = {}
-    ballots = []
-    for number, line in lines_of(file):
-        if line.startswith("#"):
-            key, _, value = line[1:].partition(":")
-            header[key.strip()] = value.strip()
-        elif line.strip():
-            ballots.append((number, line.strip()))
-    count = header.get("NUMBER ALTERNATIVES", "")
-    if not count.isdigit():
-        raise FileError(f"{file}: there is no line '# NUMBER ALTERNATIVES: ...'; it must say how many there are")
-    n_alternatives = checked_count(file, int(count), "alternatives")
-    names = {str(j): header.get(f"ALTERNATIVE NAME {j}") or str(j) for j in range(1, n_alternatives + 1)}
-    if len(set(names.values())) < len(names):
-        raise FileError(f"{file}: two alternatives have the same name; rename one")
-    found.menu[file.stem] = tuple(names.values())
-    voters = 0
-    for position, (number, line) in enumerate(ballots, start=1):
-        times, first = _preflib_line(file, number, line)
-        for member in first:
-            if member not in names:
-                raise FileError(f"{file}, line {number}: {member!r} is not an alternative; they are 1 to {count}")
-        voters = checked_count(file, voters + times, "voters")
-        for copy in range(1, times + 1):
-            name = f"{prefix}line-{position}" + (f".{copy}" if times > 1 else "")
-            found.add(name, file.stem, [names[member] for member in first], place_of(found, file, f"line {number}"))
-    stated = header.get("NUMBER VOTERS", str(voters))
-    if stated != str(voters):
-        found.remark(f"the header of {file} states {stated} voters, its lines hold {voters}")
-
-
-def _preflib_line(file: SourceFile, number: int, line: str) -> tuple[int, list[str]]:
-    """How many cast this ballot, and the members of its first category."""
-    matched = re.fullmatch(r"(\d+)\s*:\s*(?:\{([^{}]*)\}|(\d+))\s*(?:,.*)?", line)
-    if matched is None:
-        raise FileError(f"{file}, line {number}: {line[:60]!r} is not of the form 'count: {{1, 2}}, {{3}}'")
-    times, several, one = matched.groups()
-    members = [one] if one is not None else [part.strip() for part in (several or "").split(",") if part.strip()]
-    return int(times), members
 
 
 # abcvoting
@@ -128,25 +73,75 @@ def _abcvoting(found: Collector, file: SourceFile) -> None:
     except (yaml.YAMLError, RecursionError) as error:
         raise FileError(f"{file} is not YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, dict) or "profile" not in content or not set(content) <= ABC_KEYS:
-        raise FileError(f"{file} must hold profile and num_cand, and nothing but {', '.join(sorted(ABC_KEYS))}")
-    profile, count = content["profile"], content.get("num_cand")
-    if not isinstance(profile, list) or not isinstance(count, int):
-        raise FileError(f"{file}: profile must be a list of ballots and num_cand a number")
-    checked_count(file, count, "candidates")
+        raise FileError(f"{file} must hold profile, and nothing but {', '.join(sorted(ABC_KEYS))}")
+    profile = _profile(file, content)
+    count = _num_cand(file, content, profile)
     candidates, voters, instance = _abc_names(file)
     found.menu[instance] = tuple(candidates.get(c, str(c)) for c in range(count))
+    weights = _weights(file, content, len(profile))
     for position, ballot in enumerate(profile):
-        if not isinstance(ballot, list) or any(type(each) is not int or not 0 <= each < count for each in ballot):
+        if any(type(each) is not int or not 0 <= each < count for each in ballot):
             raise FileError(f"{file}, voter {position + 1}: {ballot!r} must list candidates from 0 to {count - 1}")
-        ticks = [candidates.get(c, str(c)) for c in ballot]
-        place = place_of(found, file, f"voter {position + 1}")
-        found.add(voters.get(position, f"voter {position + 1}"), instance, ticks, place)
-    if "committeesize" in content:
-        found.remark(
-            f"committeesize is {content['committeesize']}; say --size {content['committeesize']} if so many are right"
-        )
-    if any(weight != 1 for weight in content.get("voter_weights") or []):
-        found.remark("voter_weights were passed over: reliability is learnt from the ballots")
+        name, place = voters.get(position, f"voter {position + 1}"), place_of(found, file, f"voter {position + 1}")
+        found.add(name, instance, [candidates.get(c, str(c)) for c in ballot], place)
+        if found.multiplicities.setdefault(name, weights[position]) != weights[position]:
+            raise FileError(
+                f"{file}, voter {position + 1}: the weight is {weights[position]}, but {found.multiplicities[name]} in "
+                "another file; a voter counts equally often everywhere"
+            )
+    _remarks(found, content)
+
+
+def _profile(file: SourceFile, content: dict[str, Any]) -> list[list[Any]]:
+    """One list per voter; YAML's sets, such as `{0, 1}` and `{}`, are as good as lists."""
+    profile = content["profile"]
+    if not isinstance(profile, list):
+        raise FileError(f"{file}: profile must be a list of ballots, one for every voter")
+    ballots = [list(each) if _is_set(each) else each for each in profile]
+    for position, ballot in enumerate(ballots, start=1):
+        if not isinstance(ballot, list):
+            raise FileError(f"{file}, voter {position}: {ballot!r} is not a list of candidates; write [0, 1], or []")
+    return ballots
+
+
+def _is_set(value: object) -> bool:
+    return isinstance(value, set) or (isinstance(value, dict) and all(each is None for each in value.values()))
+
+
+def _num_cand(file: SourceFile, content: dict[str, Any], profile: list[list[Any]]) -> int:
+    """How many candidates there are; where nothing is said, up to the last that somebody approves."""
+    if "num_cand" in content:
+        return checked_count(file, content["num_cand"], "candidates")
+    approved = [each for ballot in profile for each in ballot if type(each) is int]
+    if profile and not approved:
+        raise FileError(f"{file}: nobody approves anybody, so num_cand must say how many candidates there are")
+    return checked_count(file, max(approved, default=0) + 1, "candidates")
+
+
+def _weights(file: SourceFile, content: dict[str, Any], n_voters: int) -> list[int]:
+    """How many voters everyone stands for: whole weights, as abcvoting merges equal ballots; else 1."""
+    weights = content.get("voter_weights")
+    if weights is None:
+        return [1] * n_voters
+    if not isinstance(weights, list) or len(weights) != n_voters:
+        count = f"{len(weights):,} weights" if isinstance(weights, list) else repr(weights)
+        raise FileError(f"{file}: voter_weights holds {count} for {n_voters:,} voters; give one to each, or none")
+    for position, weight in enumerate(weights, start=1):
+        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 < weight <= MOST_ALIKE:
+            raise FileError(f"{file}, voter {position}: the weight {weight!r} is not a number above 0")
+    if any(weight != int(weight) for weight in weights):
+        return [1] * n_voters
+    return [int(weight) for weight in weights]
+
+
+def _remarks(found: Collector, content: dict[str, Any]) -> None:
+    size, weights = content.get("committeesize"), content.get("voter_weights") or []
+    if size is not None:
+        found.remark(f"committeesize is {size}; say --size {size} if so many are right")
+    if any(weight != int(weight) for weight in weights):
+        found.remark("voter_weights are not whole numbers and were passed over: reliability is learnt from the ballots")
+    elif any(weight != 1 for weight in weights):
+        found.remark("voter_weights say how many voters with the same ballots everyone stands for")
 
 
 def _abc_names(file: SourceFile) -> tuple[dict[int, str], dict[int, str], str]:

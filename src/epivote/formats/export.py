@@ -38,7 +38,10 @@ class Export:
 
 @dataclass
 class Collector:
-    """Ballots, gold sets, menus and remarks, gathered record by record."""
+    """Ballots, gold sets, menus and remarks, gathered record by record.
+
+    `multiplicities` says how many voters with the same ballots a voter stands for, if more than one.
+    """
 
     source: SourceFile
     reading: Reading
@@ -49,6 +52,7 @@ class Collector:
     menu: dict[str, tuple[str, ...]] = field(default_factory=dict)
     alternatives: dict[str, None] = field(default_factory=dict)
     remarks: dict[str, int] = field(default_factory=dict)
+    multiplicities: dict[str, int] = field(default_factory=dict)
 
     def add(self, voter: object, instance: object, ticks: object, place: str, stamp: object = None) -> None:
         """One ballot.
@@ -124,7 +128,8 @@ class Collector:
             named = {name for sets in (*self.ballots.values(), *self.gold.values()) for name in sets} - set(offered)
             alternatives, inferred = tuple(dict.fromkeys([*offered, *sorted(named)])) or None, not offered
         self._check_known(alternatives)
-        ballots = Ballots.from_mapping(self.ballots, alternatives=alternatives, menu=menu)
+        times = self.multiplicities or None
+        ballots = Ballots.from_mapping(self.ballots, alternatives=alternatives, menu=menu, multiplicities=times)
         gold = Truths.from_mapping(self.gold, alternatives=ballots.alternatives) if self.gold else None
         notes = tuple(what if count == 1 else f"{what} ({count:,} times)" for what, count in self.remarks.items())
         return Export(ballots, gold, notes, inferred=inferred, encode_seconds=time.perf_counter() - begin)

@@ -16,6 +16,7 @@ from typing import Any, cast, get_args
 import polars as pl
 
 from epivote.data.build import universe, without_alternative
+from epivote.data.columns import MULTIPLICITY_COLUMN
 from epivote.data.frames import BallotTable
 from epivote.data.names import IntArray, Place
 from epivote.data.packed import PackedBallots
@@ -85,7 +86,10 @@ def pack_files(
 
 
 def _is_table(source: SourceFile, kind: str) -> bool:
-    return kind in get_args(TableKind) and source.suffix not in (".json", *JSON_LINES)
+    """Whether it is a table that can be dealt out in parts; multiplicities need all rows of a voter at once."""
+    if kind not in get_args(TableKind) or source.suffix in (".json", *JSON_LINES):
+        return False
+    return MULTIPLICITY_COLUMN not in flat_table_of(source).columns
 
 
 @dataclass

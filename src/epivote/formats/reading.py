@@ -59,6 +59,10 @@ class Reading:
         str | None, "What separates ticks in a cell, if that was not found out; '\\n' is a line break."
     ] = None
     none: Annotated[str | None, "The option that means none of these, if there is one."] = None
+    approved: Annotated[
+        str | None,
+        "PrefLib: the categories that count as approved, joined by |; for orders, how many places.",
+    ] = None
     gold_row: Annotated[str | None, "Forms: the respondent whose row holds the right answers."] = None
     blank: Annotated[Blank | None, "What a cell without ticks is: no ballot, or one with nothing ticked."] = None
     missing: Annotated[str | None, "What is written for no answer, such as NA; several joined by |."] = None

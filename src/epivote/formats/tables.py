@@ -15,6 +15,7 @@ import polars as pl
 from epivote.data.columns import (
     INSTANCE_COLUMNS,
     LIST_COLUMNS,
+    MULTIPLICITY_COLUMN,
     TICK_COLUMNS,
     TOLD_APART,
     VOTER_COLUMNS,
@@ -50,11 +51,13 @@ class Shape:
     ticks: list[str]
     split: JoinedCells
     notes: tuple[str, ...] = ()
+    has_multiplicity: bool = False
 
     @property
     def columns(self) -> list[str]:
         """All columns that are needed."""
-        return list(dict.fromkeys([self.voter, *self.instances, *self.ticks]))
+        optional = [MULTIPLICITY_COLUMN] if self.has_multiplicity else []
+        return list(dict.fromkeys([self.voter, *self.instances, *self.ticks, *optional]))
 
     def rows(self, table: BallotTable, blank: Blank | None) -> Rows:
         """The rows of such a table."""
@@ -103,6 +106,11 @@ def read_indicators(source: SourceFile, reading: Reading) -> Export:
 
 def shape_of(source: SourceFile, reading: Reading, kind: TableKind) -> Shape:
     """How the table in a file is to be understood."""
+    has_multiplicity = MULTIPLICITY_COLUMN in table_of(source).columns
+    return replace(_shape_of(source, reading, kind), has_multiplicity=has_multiplicity)
+
+
+def _shape_of(source: SourceFile, reading: Reading, kind: TableKind) -> Shape:
     columns = table_of(source).columns
     place = f"{source}: "
 
@@ -112,7 +120,8 @@ def shape_of(source: SourceFile, reading: Reading, kind: TableKind) -> Shape:
     voter = find_column(columns, reading.voter, VOTER_COLUMNS, place=place, remedy=remedy("voter"))
     instances = find_columns(columns, reading.instances, INSTANCE_COLUMNS, place=place, remedy=remedy("instances"))
     if kind == "indicators":
-        marks, others = _mark_columns(source, reading, [name for name in columns if name not in (voter, *instances)])
+        keys = (voter, *instances, MULTIPLICITY_COLUMN)
+        marks, others = _mark_columns(source, reading, [name for name in columns if name not in keys])
         if not marks:
             raise ColumnError(
                 f"{source}: no 0/1 column is left besides {listing((voter, *instances))}; name the column of ticks "

@@ -11,9 +11,11 @@ from typing import Literal, get_args
 
 import numpy as np
 import polars as pl
+from polars import selectors as cs
 
 from epivote.atomic import Write, write_files
 from epivote.data.ballots import Ballots
+from epivote.data.columns import MULTIPLICITY_COLUMN
 from epivote.data.estimate import Estimate, offered_everywhere
 from epivote.data.lists import Lists
 from epivote.data.names import IntArray, listing, starts_of
@@ -50,7 +52,9 @@ def write_ballots(ballots: Ballots, path: PathLike, *, format: Output | None = N
         files = election_files(ballots, path, kind)
     elif kind == "crowd-kit":
         table = ballot_table(ballots, ("worker", "task", "label"), partial(json.dumps, ensure_ascii=False))
-        files = {path: table.select("task", "worker", "label").write_csv}
+        files = {
+            path: table.select("task", "worker", "label", cs.by_name(MULTIPLICITY_COLUMN, require_all=False)).write_csv
+        }
     else:
         files = {path: _canonical(ballots, path)}
     write_files(files)
@@ -125,14 +129,19 @@ def truth_table(estimate: Estimate) -> pl.DataFrame:
 
 
 def ballot_table(ballots: Ballots, names: tuple[str, str, str], cell: Callable[[list[str]], object]) -> pl.DataFrame:
-    """One row per ballot: voter, instance, and what `cell` makes of its ticks, under these names."""
-    return pl.DataFrame(
+    """One row per ballot: voter, instance, and what `cell` makes of its ticks, under these names.
+
+    Where voters stand for several, a column says for how many.
+    """
+    table = pl.DataFrame(
         [
             _names(names[0], ballots.voters, ballots.ballot_voter),
             _names(names[1], ballots.instances, ballots.ballot_instance),
             _cells(names[2], Lists(ballots.approval_start, ballots.approved), ballots.alternatives, cell),
         ]
     )
+    times = ballots.ballot_multiplicities
+    return table if times is None else table.with_columns(pl.Series(MULTIPLICITY_COLUMN, times))
 
 
 def _canonical(ballots: Ballots, path: Path) -> Write:

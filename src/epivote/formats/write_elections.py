@@ -52,6 +52,8 @@ def _abcvoting(ballots: Ballots, instance: str) -> str:
         f"description: {json.dumps(instance)}",
         f"profile: {[ticks for _, ticks in cast]}",
     ]
+    times = ballots.ballot_multiplicities
+    lines += [] if times is None else [f"voter_weights: {times.tolist()}"]
     return "\n".join([*lines, f"num_cand: {len(offered)}"]) + "\n"
 
 
@@ -60,7 +62,9 @@ def _preflib(ballots: Ballots, instance: str) -> str:
     for name in (instance, *offered):
         if name != name.strip() or len(name.splitlines()) > 1:
             raise FileError(f"{name!r} does not fit on a line of a PrefLib file without change; rename it")
-    merged = Counter(tuple(ticks) for _, ticks in cast)
+    merged: Counter[tuple[int, ...]] = Counter()
+    for (_, ticks), times in zip(cast, _times(ballots), strict=True):
+        merged[tuple(ticks)] += times
     header = {
         "FILE NAME": f"{instance}.cat",
         "TITLE": instance,
@@ -72,7 +76,7 @@ def _preflib(ballots: Ballots, instance: str) -> str:
         "PUBLICATION DATE": "",
         "MODIFICATION DATE": "",
         "NUMBER ALTERNATIVES": len(offered),
-        "NUMBER VOTERS": len(cast),
+        "NUMBER VOTERS": merged.total(),
         "NUMBER UNIQUE PREFERENCES": len(merged),
         "NUMBER CATEGORIES": 2,
         "CATEGORY NAME 1": "Approved",
@@ -84,6 +88,12 @@ def _preflib(ballots: Ballots, instance: str) -> str:
         rest = [c for c in range(len(offered)) if c not in members]
         lines.append(f"{times}: {_category(members)}, {_category(rest)}")
     return "\n".join(lines) + "\n"
+
+
+def _times(ballots: Ballots) -> list[int]:
+    """How many voters cast each ballot."""
+    times = ballots.ballot_multiplicities
+    return [1] * ballots.n_ballots if times is None else times.tolist()
 
 
 def _category(members: Iterable[int]) -> str:

@@ -17,11 +17,20 @@ from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
 from epivote.model.statistics import GoldRows
 
+MOST_FOR_MASKS = 1_000_000
+"""Voters that rows of masks may stand for: beyond that margins might not fit the whole numbers that order them."""
+
+
+def has_masks(shard: Shard) -> bool:
+    """Whether ticks are bits of masks; else they are lists of columns."""
+    few = shard.multiplicities is None or int(shard.multiplicities.sum()) <= MOST_FOR_MASKS
+    return shard.width <= WIDEST_MASK and few
+
 
 class BallotColumns(NamedTuple):
     """The ballots of a shard: row r has those from `ballot_start[r]` to `ballot_start[r + 1]`.
 
-    Ticks are bits in `masks`, or, where rows are too wide, lists of columns. `offered` has the alternative of every
+    Ticks are bits in `masks`, or, where they cannot be, lists of columns. `offered` has the alternative of every
     cell, and no rows where column c is alternative c.
     """
 
@@ -35,9 +44,9 @@ class BallotColumns(NamedTuple):
     @classmethod
     def of(cls, shard: Shard) -> BallotColumns:
         """Those of this shard; what does not apply is empty."""
-        has_masks = shard.width <= WIDEST_MASK
-        masks = _masks(shard) if has_masks else np.zeros(0, np.uint64)
-        lists = Lists(np.zeros(0, np.int64), np.zeros(0, np.int64)) if has_masks else shard.ticks.lists()
+        as_masks = has_masks(shard)
+        masks = _masks(shard) if as_masks else np.zeros(0, np.uint64)
+        lists = Lists(np.zeros(0, np.int64), np.zeros(0, np.int64)) if as_masks else shard.ticks.lists()
         return cls(
             _read_only(shard.ballot_start),
             _read_only(shard.ballot_voter),

@@ -11,10 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from epivote.data.names import BoolArray, IntArray
-from epivote.data.packed import WIDEST_MASK
 from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
-from epivote.kernels.arguments import Allowed, BallotColumns, Evidence, KeptSets, Moves
+from epivote.kernels.arguments import Allowed, BallotColumns, Evidence, KeptSets, Moves, has_masks
 from epivote.model.groups import GroupCounts, group_log_weights, group_pass
 from epivote.model.statistics import GoldRows, PassCounts, groups_of
 
@@ -43,7 +42,7 @@ class CompiledPass:
     def __init__(self, shard: Shard, gold: GoldRows | None) -> None:
         self.shard, self.gold = shard, gold
         self.ballots, self.allowed = BallotColumns.of(shard), Allowed.of(shard, gold)
-        self._has_masks = shard.width <= WIDEST_MASK
+        self._has_masks = has_masks(shard)
         self._state: HardPassState | None = None
 
     def sets(self, parameters: Parameters) -> BoolArray:
@@ -74,6 +73,7 @@ class CompiledPass:
         """See `Pass`."""
         from epivote.kernels.soft_loops import soft_pass
 
+        parameters = parameters.times(self.shard.multiplicities)
         evidence = Evidence.of(parameters)
         return float(soft_pass(*self.ballots, *evidence, *self.allowed, *counts, parameters.factors, self._order))
 
@@ -86,6 +86,7 @@ class CompiledPass:
         counts = PassCounts.none(n_voters, len(parameters.priors))
         occurrences, sizes = np.zeros(parameters.group_log_odds.shape), np.zeros(parameters.n_groups)
         weights = group_log_weights(self.shard, parameters)[:, 0].copy()
+        parameters = parameters.times(self.shard.multiplicities)
         evidence = Evidence.of(parameters)._replace(prior_log_odds=parameters.group_log_odds)
         value = group_soft_pass(
             *self.ballots,
@@ -117,6 +118,7 @@ class CompiledPass:
         """What is chosen at these parameters, as a change of what was chosen before."""
         from epivote.kernels.hard_loops import hard_change
 
+        parameters = parameters.times(self.shard.multiplicities)
         moves, evidence = before.moves_to(parameters), Evidence.of(parameters)
         hard_change(*self.ballots, *evidence, *self.allowed, *moves, *before.kept, *before.counts)
         return before._replace(parameters=parameters)
@@ -124,4 +126,5 @@ class CompiledPass:
     def _hard(self, parameters: Parameters, counts: PassCounts, sets: BoolArray) -> None:
         from epivote.kernels.hard_loops import hard_pass
 
-        hard_pass(*self.ballots, *Evidence.of(parameters), *self.allowed, *counts, sets)
+        evidence = Evidence.of(parameters.times(self.shard.multiplicities))
+        hard_pass(*self.ballots, *evidence, *self.allowed, *counts, sets)

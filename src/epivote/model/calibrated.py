@@ -14,8 +14,7 @@ from epivote.model.mixed_odds import MixedSetOdds
 
 def approval_log_odds(shard: Shard) -> FloatArray:
     """Log-odds of the share of approvals of every cell, (approvals + 1/2) / (ballots + 1)."""
-    approvals = np.bincount(shard.approval_cell, minlength=len(shard.instances) * shard.width).reshape(shard.shape)
-    ballots = np.diff(shard.ballot_start)[:, None]
+    approvals, ballots = shard.approvals(), shard.cast()[:, None]
     log_odds: FloatArray = np.log(approvals + 0.5) - np.log(ballots - approvals + 0.5)
     return log_odds
 

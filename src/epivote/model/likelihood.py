@@ -1,6 +1,6 @@
 """The objectives: the joint likelihood of ballots and sets, and the marginal one of ballots alone."""
 
-from epivote.data.names import FloatArray
+from epivote.data.names import FloatArray, IntArray
 from epivote.data.parameters import Parameters
 from epivote.model.groups import GroupCounts
 from epivote.model.sizes import log_size_mass
@@ -13,10 +13,10 @@ def log_likelihood_of(statistics: Statistics, parameters: Parameters) -> float:
     It needs only the sums: for every voter a binomial in p and one in q, for every alternative one in t, and for every
     group of instances the mass of its size bounds.
     """
-    logs = parameters.logs
+    logs, times = parameters.logs, _times(statistics)
     return (
-        _binomial(statistics.hits, statistics.winners_seen, logs.hit, logs.miss)
-        + _binomial(statistics.false_alarms, statistics.losers_seen, logs.false_alarm, logs.rejection)
+        _binomial(times * statistics.hits, times * statistics.winners_seen, logs.hit, logs.miss)
+        + _binomial(times * statistics.false_alarms, times * statistics.losers_seen, logs.false_alarm, logs.rejection)
         + _binomial(statistics.occurrences, statistics.offered, logs.present, logs.absent)
         - _log_size_masses(statistics, parameters)
     )
@@ -28,12 +28,10 @@ def marginal_log_likelihood_of(statistics: Statistics, log_partition: float, par
     `log_partition` is the sum over instances of ln sum_S exp(margins in S). The margins measure every set against the
     empty one, so the rest is the likelihood of all ballots if nothing were right.
     """
-    ticks = statistics.hits + statistics.false_alarms
-    seen = statistics.winners_seen + statistics.losers_seen
     logs = parameters.logs
     return (
         log_partition
-        + _binomial(ticks, seen, logs.false_alarm, logs.rejection)
+        + _if_nothing_were_right(statistics, parameters)
         + float(statistics.offered @ logs.absent)
         - _log_size_masses(statistics, parameters)
     )
@@ -41,9 +39,19 @@ def marginal_log_likelihood_of(statistics: Statistics, log_partition: float, par
 
 def grouped_log_likelihood_of(statistics: Statistics, found: GroupCounts, parameters: Parameters) -> float:
     """The same where instances fall into groups, sets and groups summed out."""
-    ticks = statistics.hits + statistics.false_alarms
-    seen = statistics.winners_seen + statistics.losers_seen
-    return found.log_likelihood + _binomial(ticks, seen, parameters.logs.false_alarm, parameters.logs.rejection)
+    return found.log_likelihood + _if_nothing_were_right(statistics, parameters)
+
+
+def _if_nothing_were_right(statistics: Statistics, parameters: Parameters) -> float:
+    times = _times(statistics)
+    ticks = times * (statistics.hits + statistics.false_alarms)
+    seen = times * (statistics.winners_seen + statistics.losers_seen)
+    return _binomial(ticks, seen, parameters.logs.false_alarm, parameters.logs.rejection)
+
+
+def _times(statistics: Statistics) -> IntArray | float:
+    """How often the counts of every voter count."""
+    return 1.0 if statistics.multiplicities is None else statistics.multiplicities
 
 
 def _log_size_masses(statistics: Statistics, parameters: Parameters) -> float:

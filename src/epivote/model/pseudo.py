@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from epivote.data.names import FloatArray
+from epivote.data.names import FloatArray, IntArray
 from epivote.data.parameters import Parameters
 from epivote.model.statistics import Statistics
 
@@ -69,18 +69,19 @@ class PseudoCounts:
             self.prior_out + other.prior_out,
         )
 
-    def log_density(self, parameters: Parameters) -> float:
-        """What the belief adds to the objective."""
+    def log_density(self, parameters: Parameters, multiplicities: IntArray | None = None) -> float:
+        """What the belief adds to the objective; that about a voter as often as she stands for."""
         if self.groups is not None:
-            return self.groups.log_density(parameters) + replace(self, groups=None).log_density(parameters)
+            rest = replace(self, groups=None).log_density(parameters, multiplicities)
+            return self.groups.log_density(parameters) + rest
         if not (self.of_voters or self.prior_in or self.prior_out):
             return 0.0
-        logs = parameters.logs
+        logs, times = parameters.logs, 1.0 if multiplicities is None else multiplicities
         return float(
-            self.hits @ logs.hit
-            + self.misses @ logs.miss
-            + self.false_alarms @ logs.false_alarm
-            + self.rejections @ logs.rejection
+            (times * self.hits) @ logs.hit
+            + (times * self.misses) @ logs.miss
+            + (times * self.false_alarms) @ logs.false_alarm
+            + (times * self.rejections) @ logs.rejection
             + np.sum(self.prior_in * logs.present + self.prior_out * logs.absent)
         )
 
@@ -91,9 +92,9 @@ def shrinkage(statistics: Statistics, *, strength: float | None, with_priors: bo
     Its weight is `strength` ballots' worth of alternatives; where that is None it is estimated from how much the rates
     differ beyond what chance explains (empirical Bayes, by moments).
     """
-    n_voters = len(statistics.hits)
-    hit_rate, hit_strength = _crowd(statistics.hits, statistics.winners_seen, strength)
-    alarm_rate, alarm_strength = _crowd(statistics.false_alarms, statistics.losers_seen, strength)
+    n_voters, times = len(statistics.hits), statistics.multiplicities
+    hit_rate, hit_strength = _crowd(statistics.hits, statistics.winners_seen, strength, times)
+    alarm_rate, alarm_strength = _crowd(statistics.false_alarms, statistics.losers_seen, strength, times)
     prior, prior_strength = 0.5, 0.0
     if with_priors:
         prior, prior_strength = _crowd(statistics.occurrences, statistics.offered, strength)
@@ -107,24 +108,28 @@ def shrinkage(statistics: Statistics, *, strength: float | None, with_priors: bo
     )
 
 
-def _crowd(successes: FloatArray, trials: FloatArray, strength: float | None) -> tuple[float, float]:
+def _crowd(
+    successes: FloatArray, trials: FloatArray, strength: float | None, multiplicities: IntArray | None = None
+) -> tuple[float, float]:
     """Mean rate and strength of the Beta distribution that the rates seem to come from.
 
     The moment equation: sum of trials (rate - mean)^2 is expected to be mean (1 - mean) times
     (groups - 1) + correlation * (trials - sum of trials^2 / trials - (groups - 1)), and strength = 1/correlation - 1.
     """
     seen = trials > 0
-    total = float(trials.sum())
+    times: IntArray = np.ones(len(trials), np.int64) if multiplicities is None else multiplicities
+    total = float((times * trials).sum())
     if total == 0:
         return 0.5, 0.0
-    mean = float(np.clip(successes.sum() / total, 1e-3, 1 - 1e-3))
+    mean = float(np.clip((times * successes).sum() / total, 1e-3, 1 - 1e-3))
     if strength is not None:
         return mean, strength
-    groups = int(seen.sum())
-    room = total - float((trials[seen] ** 2).sum()) / total - (groups - 1)
+    successes, trials, times = successes[seen], trials[seen], times[seen]
+    groups = int(times.sum())
+    room = total - float((times * trials**2).sum()) / total - (groups - 1)
     if groups < 3 or room <= 0:
         return mean, LEAST_STRENGTH
-    spread = float((trials[seen] * (successes[seen] / trials[seen] - mean) ** 2).sum()) / (mean * (1 - mean))
+    spread = float((times * trials * (successes / trials - mean) ** 2).sum()) / (mean * (1 - mean))
     correlation = (spread - (groups - 1)) / room
     if correlation <= 1 / (1 + MOST_STRENGTH):
         return mean, MOST_STRENGTH

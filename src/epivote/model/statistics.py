@@ -29,6 +29,8 @@ class Group(NamedTuple):
 class Statistics:
     """Per voter: ticks on right and on wrong alternatives, and how many of each were seen. Per alternative: how often
     it was right and how often offered. Per group of instances: how many there are.
+
+    The counts of a voter who stands for several are those of each; `multiplicities` says for how many, None for one.
     """
 
     hits: FloatArray
@@ -38,6 +40,7 @@ class Statistics:
     occurrences: FloatArray
     offered: FloatArray
     groups: Mapping[Group, float]
+    multiplicities: IntArray | None = None
 
     def __add__(self, other: Statistics) -> Statistics:
         """The statistics of both parts together."""
@@ -49,6 +52,7 @@ class Statistics:
             self.occurrences + other.occurrences,
             self.offered + other.offered,
             _both(self.groups, other.groups),
+            self.multiplicities,
         )
 
 
@@ -100,6 +104,7 @@ class FixedCounts(NamedTuple):
     seen: FloatArray
     offered: FloatArray
     groups: Mapping[Group, float]
+    multiplicities: IntArray | None = None
 
     @classmethod
     def joined(cls, parts: Iterable[FixedCounts]) -> FixedCounts:
@@ -108,14 +113,19 @@ class FixedCounts(NamedTuple):
         return whole._replace(groups=dict(sorted(whole.groups.items())))
 
     def _join(self, other: FixedCounts) -> FixedCounts:
-        groups = _both(self.groups, other.groups)
-        return FixedCounts(self.ticks + other.ticks, self.seen + other.seen, self.offered + other.offered, groups)
+        return FixedCounts(
+            self.ticks + other.ticks,
+            self.seen + other.seen,
+            self.offered + other.offered,
+            _both(self.groups, other.groups),
+            self.multiplicities,
+        )
 
     def with_counts(self, counts: PassCounts) -> Statistics:
         """Statistics; false alarms are ticks minus hits, losers what was seen minus the winners: one pass suffices."""
         hits, winners = counts.voters.T.copy()
         rest = self.ticks - hits, self.seen - winners
-        return Statistics(hits, winners, *rest, counts.occurrences, self.offered, self.groups)
+        return Statistics(hits, winners, *rest, counts.occurrences, self.offered, self.groups, self.multiplicities)
 
 
 def fixed_counts(shard: Shard, n_voters: int, n_alternatives: int, *, by_menu: bool) -> FixedCounts:
@@ -128,7 +138,8 @@ def fixed_counts(shard: Shard, n_voters: int, n_alternatives: int, *, by_menu: b
     if shard.offered is not None:
         offered = np.bincount(shard.offered.ravel(), minlength=n_alternatives).astype(float)
     ticks = sums(shard.ballot_voter, shard.ticks.lengths().astype(float), n_voters)
-    return FixedCounts(ticks, cast * shard.width, offered, groups_of(shard, by_menu=by_menu))
+    groups = groups_of(shard, by_menu=by_menu)
+    return FixedCounts(ticks, cast * shard.width, offered, groups, shard.multiplicities)
 
 
 def groups_of(shard: Shard, *, by_menu: bool) -> dict[Group, float]:

@@ -52,7 +52,7 @@ def opening(summary: Summary) -> str:
     """What was found and how sure, in one paragraph."""
     ballots = summary.estimate.ballots
     read = (
-        f"{counted(ballots.n_voters, 'voter')} cast {counted(ballots.n_ballots, 'ballot')} on "
+        f"{ballots.voters_in_words()} cast {counted(ballots.total_ballots, 'ballot')} on "
         f"{counted(ballots.n_instances, 'item')} with {counted(ballots.n_alternatives, 'alternative')}, and every item "
         f"now has one set of answers ({sizes_in_words(summary)})."
     )
@@ -86,8 +86,8 @@ def tiles(summary: Summary) -> list[Tile]:
     ballots = summary.estimate.ballots
     found = [
         Tile(f"{ballots.n_instances:,}", "items"),
-        Tile(f"{ballots.n_voters:,}", "voters"),
-        Tile(f"{ballots.n_ballots / ballots.n_instances:.1f}", "ballots per item"),
+        Tile(f"{ballots.total_voters:,}", "voters"),
+        Tile(f"{ballots.total_ballots / ballots.n_instances:,.1f}", "ballots per item"),
     ]
     if summary.is_rated:
         found += [
@@ -170,7 +170,7 @@ def doubts_in_words(summary: Summary) -> str:
 
 def voters_in_words(summary: Summary) -> str:
     """What to think of the voters as a whole."""
-    flagged = len(summary.flagged)
+    flagged = sum(each.multiplicity for each in summary.flagged)
     if not summary.is_rated:
         return (
             f"{summary.method} only counts ticks: these are shares of ticks on its own answers, without intervals, "
@@ -178,7 +178,8 @@ def voters_in_words(summary: Summary) -> str:
         )
     if not flagged:
         return ""
-    return f"{flagged:,} of {counted(len(summary.voters), 'voter')} {'is' if flagged == 1 else 'are'} worth a look."
+    voters = counted(summary.estimate.ballots.total_voters, "voter")
+    return f"{flagged:,} of {voters} {'is' if flagged == 1 else 'are'} worth a look."
 
 
 def agreement_in_words(summary: Summary) -> str:
@@ -289,8 +290,10 @@ def sizes_of_both(estimate: Estimate) -> str:
     ballots = estimate.ballots
     lower, upper = estimate.bounds.resolve(ballots)
     ticks, place = ballots.ballot_sizes, ballots.ballot_instance
-    outside = np.mean((ticks < lower[place]) | (ticks > upper[place]))
+    times = ballots.ballot_multiplicities
+    outside = np.average((ticks < lower[place]) | (ticks > upper[place]), weights=times)
     return (
-        f"A ballot has {ticks.mean():.2f} ticks on average, an answer {estimate.truths.sizes.mean():.2f} members. "
+        f"A ballot has {np.average(ticks, weights=times):.2f} ticks on average, an answer "
+        f"{estimate.truths.sizes.mean():.2f} members. "
         f"{outside:.0%} of the ballots have a size that their item's answer may not have."
     )

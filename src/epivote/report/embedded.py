@@ -91,6 +91,7 @@ def voter_data(estimate: Estimate, voters: Voters) -> dict[str, Any]:
     """Rates with intervals, and what a tick and a ballot weigh to the last bit."""
     rates = ("hit_rates", "hit_low", "hit_high", "false_alarm_rates", "false_alarm_low", "false_alarm_high")
     shares = {name: column(getattr(voters, name), "f4") for name in (*rates, "weight_low", "weight_high")}
+    times = estimate.ballots.multiplicities
     return {
         "names": list(voters.names),
         "ballots": column(voters.ballots),
@@ -98,6 +99,7 @@ def voter_data(estimate: Estimate, voters: Voters) -> dict[str, Any]:
         "thresholds": column(estimate.parameters.thresholds),
         "flags": ["; ".join(flags) for flags in voters.flags],
         **shares,
+        **({} if times is None else {"times": column(times)}),
     }
 
 

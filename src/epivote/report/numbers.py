@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from epivote.data.estimate import Estimate
-from epivote.data.names import FloatArray, IntArray
+from epivote.data.names import FloatArray, IntArray, counts_of
 from epivote.estimate.flags import Flag
 from epivote.evaluate.confusion import tick_counts
 from epivote.summary import Summary
@@ -66,7 +66,7 @@ def voters_of(summary: Summary) -> Voters:
     intervals[~seen_right, 0] = intervals[~seen_wrong, 1] = np.nan
     (hit_low, hit_high), (alarm_low, alarm_high), (weight_low, weight_high) = intervals.transpose(1, 2, 0)
     return Voters(
-        names=ballots.voters,
+        names=tuple(each.label for each in summary.voters) or ballots.voters,
         ballots=ballots.ballots_per_voter,
         hit_rates=np.where(seen_right, known.hit_rates, np.nan),
         hit_low=hit_low,
@@ -106,11 +106,11 @@ def confidence_counts(confidence: FloatArray) -> IntArray:
 
 def size_counts(estimate: Estimate) -> SizeCounts:
     """Ticks per ballot against members per answer."""
-    ticks, members = estimate.ballots.ballot_sizes, estimate.truths.sizes
+    ticks, members, times = estimate.ballots.ballot_sizes, estimate.truths.sizes, estimate.ballots.ballot_multiplicities
     largest = int(max(ticks.max(initial=0), members.max(initial=0)))
     last = min(largest, MOST_SIZES)
     return SizeCounts(
-        np.bincount(np.minimum(ticks, last), minlength=last + 1),
+        counts_of(np.minimum(ticks, last), times, last + 1),
         np.bincount(np.minimum(members, last), minlength=last + 1),
         largest > last,
     )

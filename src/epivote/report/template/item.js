@@ -52,13 +52,14 @@ function offeredOn(k) {
 // Every offered alternative with its prior, the push of every ballot, and their sum, strongest first. Where items fall
 // into groups, prior and sum are those of the item's most probable group, and chances are taken over all groups.
 function accountsOf(k) {
-  const { weights, thresholds } = voters();
+  const { weights, thresholds, times } = voters();
   const cast = ballotsOf(k);
   const ticks = cast.map((ballot) => new Set(ballot.ticked));
   const answer = new Set(setMembers(items().answer[k]));
   const cells = offeredOn(k).map((j) => {
     const pushes = cast.map(({ voter }, b) => ({
-      voter, ticked: ticks[b].has(j), push: (ticks[b].has(j) ? weights[voter] : 0) - thresholds[voter],
+      voter, ticked: ticks[b].has(j), many: times ? times[voter] : 1,
+      push: (times ? times[voter] : 1) * ((ticks[b].has(j) ? weights[voter] : 0) - thresholds[voter]),
     }));
     return { alternative: j, pushes, chosen: answer.has(j) };
   });
@@ -97,8 +98,9 @@ const calibration = once(() => data.calibration && { ...data.calibration, offset
 function calibrated(account) {
   const known = calibration();
   if (!known) return account;
-  const approvals = account.pushes.filter((each) => each.ticked).length;
-  const share = Math.log(approvals + 0.5) - Math.log(account.pushes.length - approvals + 0.5);
+  const cast = account.pushes.reduce((sum, each) => sum + each.many, 0);
+  const approvals = account.pushes.reduce((sum, each) => sum + (each.ticked ? each.many : 0), 0);
+  const share = Math.log(approvals + 0.5) - Math.log(cast - approvals + 0.5);
   const mixed = known.model_weight * account.margin + known.share_weight * share;
   const margin = known.scale * mixed + known.offset + known.offsets[account.alternative];
   const before = known.only_shares ? { prior: 0, pushes: [], margin: 0 } : account;
