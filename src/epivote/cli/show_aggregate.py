@@ -75,6 +75,7 @@ def aggregate_json(fitted: Fitted, seconds: dict[str, float] | None) -> None:
             "truth": records(estimate.truth_table()),
             "voters": records(estimate.voter_table()),
             "reliability": [asdict(report) for report in summary.voters],
+            "erring_together": [list(group) for group in summary.erring_together],
             "review": [asdict(doubt) for doubt in summary.review()] if summary.is_rated else [],
             "alternatives": records(estimate.alternative_table()),
             "inclusion": records(estimate.inclusion_table()),
@@ -153,7 +154,9 @@ def voters(console: Console, summary: Summary) -> None:
     )
     n_voters = f"{len(summary.voters):,} voters"
     others = f"{len(flagged):,} of {n_voters} are worth a look." if flagged else "No voter stands out."
-    console.print(f"{others} Most informative: {named}.", markup=False)
+    console.print(others + (f" Most informative: {named}." if named else ""), markup=False)
+    if summary.about_erring_together:
+        console.print(summary.about_erring_together, markup=False)
 
 
 def _voter_table(reports: Sequence[VoterReport]) -> Table:

@@ -178,7 +178,8 @@ def voters_in_words(summary: Summary) -> str:
         )
     if not flagged:
         return ""
-    return f"{flagged:,} of {counted(len(summary.voters), 'voter')} {'is' if flagged == 1 else 'are'} worth a look."
+    words = f"{flagged:,} of {counted(len(summary.voters), 'voter')} {'is' if flagged == 1 else 'are'} worth a look."
+    return f"{words} {summary.about_erring_together}".rstrip()
 
 
 def agreement_in_words(summary: Summary) -> str:
