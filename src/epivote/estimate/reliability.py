@@ -117,6 +117,11 @@ def _weight_intervals(counts: VoterCounts) -> tuple[FloatArray, FloatArray]:
     return hit - alarm - half, hit - alarm + half
 
 
+def worse_than_chance(counts: VoterCounts) -> BoolArray:
+    """Which voters are clearly worse than chance: their ticks speak against an alternative."""
+    return _weight_intervals(counts)[1] < 0
+
+
 def upside_down(counts: VoterCounts) -> bool:
     """Whether voters who are surely worse than chance make up most of the crowd, or the crowd as a whole is."""
     _, high = _weight_intervals(counts)

@@ -27,7 +27,7 @@ FALSE_FLAGS = 0.05  # at most so many crowds whose voters err independently have
 NUMBERS_PER_BLOCK = 4_000_000  # 32 MB of pairs of voters at a time
 SPREAD = 1.4826  # standard deviation of a normal distribution in units of its median absolute deviation
 
-Voter = TypeVar("Voter", int, str)
+Name = TypeVar("Name", int, str)
 
 
 class Pair(NamedTuple):
@@ -39,7 +39,7 @@ class Pair(NamedTuple):
     expected: float
 
 
-class _Pairs(NamedTuple):
+class _PairCounts(NamedTuple):
     """All pairs with enough instances in common."""
 
     one: IntArray
@@ -74,9 +74,9 @@ def same_mistakes(work: InMemoryWorkload, inclusion: FloatArray, parameters: Par
     ]
 
 
-def joined(linked: Iterable[Iterable[Voter]]) -> list[tuple[Voter, ...]]:
+def joined(linked: Iterable[Iterable[Name]]) -> list[tuple[Name, ...]]:
     """Groups of voters who are linked, directly or by others; the largest first."""
-    groups: list[set[Voter]] = []
+    groups: list[set[Name]] = []
     for voters in linked:
         some = set(voters)
         touched = [group for group in groups if group & some]
@@ -94,7 +94,7 @@ def _normal_scores(found: FloatArray, expected: FloatArray) -> FloatArray:
     return scores
 
 
-def _all_pairs(work: InMemoryWorkload, inclusion: FloatArray, parameters: Parameters) -> _Pairs:
+def _all_pairs(work: InMemoryWorkload, inclusion: FloatArray, parameters: Parameters) -> _PairCounts:
     """Every two voters with enough instances in common; voters are worked through in blocks.
 
     The number found is, written out, the sum of x x' + pi - pi x - pi x': ticks in common, and sums per ballot.
@@ -122,8 +122,8 @@ def _all_pairs(work: InMemoryWorkload, inclusion: FloatArray, parameters: Parame
         alone = (ticked[rows] @ by_instance).toarray() + (voted[rows] @ by_ticked).toarray()
         found = (ticks[rows] @ by_cell).toarray() + right - alone
         expected = wrong * np.outer(false_alarm[rows], false_alarm) + right * np.outer(miss[rows], miss)
-        parts.append(_Pairs(rows[one], two, found[one, two], expected[one, two]))
-    return _Pairs(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        parts.append(_PairCounts(rows[one], two, found[one, two], expected[one, two]))
+    return _PairCounts(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 class _Columns(NamedTuple):
