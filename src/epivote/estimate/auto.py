@@ -51,6 +51,7 @@ GROUPS = (2, 4)
 # criterion asks for 1, BIC for about 3. Measured where nothing goes together: at most 0.8; else from 4 on.
 GAIN_PER_PRIOR = 2.0
 QUICK_TOLERANCE, QUICK_ITERATIONS = 1e-2, 30  # of fits that only compare groups; round numbers
+FEW_AND_DENSE = "few instances, and nearly every voter voted on nearly all of them"
 
 Suggested = Literal["amle", "em"]
 
@@ -141,9 +142,7 @@ class Auto(RatedEstimator):
 
     def _run(self, ballots: AnyBallots, gold: Gold | None, history: History | None) -> Estimate:
         rng = np.random.default_rng(self.seed)
-        self._method, why = suggest_method(ballots)
-        if self._method == "amle":
-            self._method, why = self._where_few_are_dense(ballots.in_memory(), why, rng)
+        self._method, why = suggest_method(ballots, self.bounds, quick=self.quick, seed=rng)
         self._choices, self._reproducibility, self._trial = (why,), None, None
         chosen: RatedEstimator = AMLE(self.bounds)
         if self._method == "em":
@@ -176,24 +175,6 @@ class Auto(RatedEstimator):
         return calibrated_estimate(
             work, estimate, Calibration.scaled(check.scale, estimate.ballots.n_alternatives, "halves")
         )
-
-    def _where_few_are_dense(self, ballots: Ballots, why: str, rng: np.random.Generator) -> tuple[Suggested, str]:
-        """AMLE if EM finds nearly the same sets, or if voters share mistakes; else EM.
-
-        AMLE starts by trusting voters who agree with others. Where mistakes coincide, as in the paper's quiz, that is
-        worth more than the likelihood; where voters err independently EM finds more sets, and among voters who are
-        worse than chance that start leads astray.
-        """
-        soft, hard = fitted_copy(EM(self.bounds), ballots), fitted_copy(AMLE(self.bounds), ballots)
-        differ = float(np.mean([soft.truth_[name] != hard.truth_[name] for name in ballots.instances]))
-        if differ <= FEW_DIFFER:
-            return "amle", why
-        than = f"few instances, where AMLE finds other sets than EM on {differ:.0%}"
-        if worse_than_chance(soft.estimate_.counts).mean() > MANY_AGAINST:
-            return "em", f"{than} and is led astray by voters who are worse than chance"
-        if not self.quick and mistakes_coincide(soft, rng, COINCIDE):
-            return "amle", f"{than}, and voters make the same mistakes more often than chance explains"
-        return "em", f"{than}, and nothing shows that voters make the same mistakes"
 
     def _with_priors(self, usual: EM, ballots: AnyBallots, rng: np.random.Generator) -> EM:
         """The usual priors, one for all alternatives, or groups, as the evidence says."""
@@ -259,12 +240,46 @@ def _explained(estimator: EM, sample: Ballots, bounds: SizeBounds) -> float:
     return marginal_log_likelihood(sample, fitted_copy(estimator, sample).parameters_, bounds)
 
 
-def suggest_method(ballots: AnyBallots) -> tuple[Suggested, str]:
-    """`amle` or `em`, and why."""
+def suggest_method(
+    ballots: AnyBallots,
+    bounds: BoundsLike | None = None,
+    *,
+    quick: bool = False,
+    seed: int | np.random.Generator = 0,
+) -> tuple[Suggested, str]:
+    """`amle` or `em`, and why.
+
+    `em`, unless there are few instances and nearly every voter voted on nearly all of them. Without `bounds` it is then
+    `amle`. With them both are fitted, and `amle` is taken if they find nearly the same sets, or if voters make the same
+    mistakes more often than in simulated crowds (which `quick` leaves out, with `seed` as their seed).
+    """
     if 1 < ballots.n_instances < FEW_INSTANCES and ballots.coverage >= NEARLY_ALL:
-        return "amle", "few instances, and nearly every voter voted on nearly all of them"
+        if bounds is not None:
+            return _of_few_dense(ballots.in_memory(), bounds, quick=quick, rng=np.random.default_rng(seed))
+        return "amle", FEW_AND_DENSE
     if ballots.n_instances == 1:
         return "em", "one instance only, where hard choices make every voter look more reliable than they are"
     if ballots.coverage < NEARLY_ALL:
         return "em", f"voters voted on {ballots.coverage:.0%} of the instances on average, which leaves sets doubtful"
     return "em", f"{ballots.n_instances:,} instances are enough to weigh sets instead of choosing them"
+
+
+def _of_few_dense(
+    ballots: Ballots, bounds: BoundsLike, *, quick: bool, rng: np.random.Generator
+) -> tuple[Suggested, str]:
+    """AMLE if EM finds nearly the same sets, or if voters share mistakes; else EM.
+
+    AMLE starts by trusting voters who agree with others. Where mistakes coincide, as in the paper's quiz, that is worth
+    more than the likelihood; where voters err independently EM finds more sets, and among voters who are worse than
+    chance that start leads astray.
+    """
+    soft, hard = fitted_copy(EM(bounds), ballots), fitted_copy(AMLE(bounds), ballots)
+    differ = float(np.mean([soft.truth_[name] != hard.truth_[name] for name in ballots.instances]))
+    if differ <= FEW_DIFFER:
+        return "amle", FEW_AND_DENSE
+    than = f"few instances, where AMLE finds other sets than EM on {differ:.0%}"
+    if worse_than_chance(soft.estimate_.counts).mean() > MANY_AGAINST:
+        return "em", f"{than} and is led astray by voters who are worse than chance"
+    if not quick and mistakes_coincide(soft, rng, COINCIDE):
+        return "amle", f"{than}, and voters make the same mistakes more often than chance explains"
+    return "em", f"{than}, and nothing shows that voters make the same mistakes"
