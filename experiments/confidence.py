@@ -100,15 +100,15 @@ def real_sets(draws: int) -> Iterator[str]:
         _progress(f"{name}: EM")
         plain = EM(bounds).fit(ballots)
         _progress(f"{name}: Auto")
-        cells = {"EM": _outcome(plain, gold), "Auto, no gold": _outcome(Auto(bounds).fit(ballots), gold)}
+        cells = {"EM": outcome(plain, gold), "Auto, no gold": outcome(Auto(bounds).fit(ballots), gold)}
         known = ballots.select(instances=list(gold))
         rates = plain.parameters_
         fixed = MaximumLikelihood(rates.hit_rates, rates.false_alarm_rates, rates.priors, bounds)
         for count in GOLD_COUNTS:
             _progress(f"{name}: {count} gold sets")
-            cells[f"EM, {count} gold"] = _calibrated(fixed, known, gold, count, draws)
+            cells[f"EM, {count} gold"] = calibrated_outcome(fixed, known, gold, count, draws)
         for count in GOLD_COUNTS:
-            cells[f"share of approvals, {count} gold"] = _calibrated(Majority(bounds), known, gold, count, draws)
+            cells[f"share of approvals, {count} gold"] = calibrated_outcome(Majority(bounds), known, gold, count, draws)
         for rule, cell in cells.items():
             totals.setdefault(rule, []).append(cell)
         rows.append((name, cells))
@@ -130,8 +130,8 @@ def independent_crowds(count: int) -> Iterator[str]:
             crowd, bounds = draw(kind, seed)
             gold = _drawn(crowd.gold, 20, seed)
             others = {name: crowd.gold[name] for name in crowd.gold if name not in gold}
-            before.append(_outcome(EM(bounds).fit(crowd.ballots), others))
-            after.append(_outcome(Calibrated(EM(bounds)).fit(crowd.ballots, gold=gold), others))
+            before.append(outcome(EM(bounds).fit(crowd.ballots), others))
+            after.append(outcome(Calibrated(EM(bounds)).fit(crowd.ballots, gold=gold), others))
         rows.append([words, str(_mean(before)), str(_mean(after))])
         all_before += before
         all_after += after
@@ -160,8 +160,8 @@ def checked_crowds(count: int) -> Iterator[str]:
                 model = found.model_confidence_
                 assert model is not None
                 flagged.append(check.is_too_sure)
-                after.append(_outcome(found, crowd.gold))
-                before.append(_outcome(found, crowd.gold, model))
+                after.append(outcome(found, crowd.gold))
+                before.append(outcome(found, crowd.gold, model))
             gaps = [each.stated - each.right >= 0.15 for each in before]
             flagged_of_all += flagged
             too_sure += [is_flagged for is_flagged, gap in zip(flagged, gaps, strict=True) if gap]
@@ -201,7 +201,7 @@ def draw(kind: int, seed: int, shared: float = 0.0) -> tuple[Simulation, Bounds]
     return simulate(bounds=bounds, shared_mistakes=shared, seed=rng, **options), bounds
 
 
-def _calibrated(
+def calibrated_outcome(
     rule: MaximumLikelihood | Majority, ballots: Ballots, gold: dict[str, frozenset[str]], count: int, draws: int
 ) -> Outcome:
     found = []
@@ -212,7 +212,7 @@ def _calibrated(
         if (
             fitted.estimate_.is_rated
         ):  # gold sets that are all alike calibrate nothing, and then counting states nothing
-            found.append(_outcome(fitted, others))
+            found.append(outcome(fitted, others))
     return _mean(found)
 
 
@@ -221,7 +221,7 @@ def _drawn(gold: Truths | dict[str, frozenset[str]], count: int, seed: int) -> d
     return {name: gold[name] for name in names.tolist()}
 
 
-def _outcome(
+def outcome(
     fitted: EM | Auto | Calibrated, gold: Truths | dict[str, frozenset[str]], confidence: np.ndarray | None = None
 ) -> Outcome:
     stated = fitted.confidence_ if confidence is None else confidence

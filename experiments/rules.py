@@ -29,14 +29,14 @@ RULES: dict[str, Callable[[Bounds, int], Rule]] = {
 }
 
 
-def chosen_by_auto(ballots: Ballots) -> str:
+def chosen_by_auto(ballots: Ballots, bounds: Bounds) -> str:
     """The rule that `--method auto` takes."""
-    return "AMLE" if suggest_method(ballots)[0] == "amle" else "EM"
+    return "AMLE" if suggest_method(ballots, bounds)[0] == "amle" else "EM"
 
 
 def fit_rule(name: str, ballots: Ballots, bounds: Bounds, seed: int = 0) -> Rule:
     """The named rule, or the one `auto` takes, fitted; only random starts look at the seed."""
-    return RULES[chosen_by_auto(ballots) if name == "auto" else name](bounds, seed).fit(ballots)
+    return RULES[chosen_by_auto(ballots, bounds) if name == "auto" else name](bounds, seed).fit(ballots)
 
 
 def in_three(found: Comparison) -> str:

@@ -137,9 +137,10 @@ def _about_auto(results: Results, extent: Extent) -> str:
         for answers in ANSWERS
     }
     return (
-        "`auto` takes AMLE in the dense crowds (fewer than 50 questions, all answered) and EM in the sparse ones. "
+        "`auto` takes EM in the sparse crowds; in the dense ones (fewer than 50 questions, all answered) it takes AMLE "
+        "only where both find nearly the same sets or voters share mistakes. "
         f"Against EM everywhere it finds {lost['dense']:+.3f} in the dense and {lost['sparse']:+.3f} in the sparse "
-        "crowds on average: its choice for small dense quizzes rests on the paper's quiz, not on these."
+        "crowds on average."
     )
 
 

@@ -26,8 +26,8 @@ def write(results: Results, extent: Extent, sheet: Sheet) -> None:
         "## EM, shrinkage and `auto` on the quiz",
         "EM weighs all allowed sets by their probability where AMLE chooses one; shrinkage draws the rates of voters "
         f"with few ballots towards the crowd's ([how](model.md#em-sets-weighed-not-chosen)). {extent.soft_batches} "
-        "batches of every size. `auto` takes AMLE here (few questions, everybody answered all), so it has no line of "
-        "its own.",
+        "batches of every size. `auto` takes AMLE where it agrees with EM or voters share mistakes "
+        "([which method when](methods.md)), so it has no line of its own.",
     )
     drawn, axes = style.figure(1, 2, height=3.2)
     rows = []

@@ -43,7 +43,7 @@ def broken_crowd_accuracies(kind: str, percent: int, first: int, last: int) -> C
 def _add(columns: Columns, crowd: Simulation) -> None:
     known = crowd.parameters
     truths = {rule: fit_rule(rule, crowd.ballots, BOUNDS).truth_ for rule in COMPARED}
-    truths["auto"] = truths[chosen_by_auto(crowd.ballots)]
+    truths["auto"] = truths[chosen_by_auto(crowd.ballots, BOUNDS)]
     oracle = MaximumLikelihood(known.hit_rates, known.false_alarm_rates, PRIOR, BOUNDS)
     truths["rates known"] = oracle.fit(crowd.ballots).truth_
     for name, found in truths.items():

@@ -16,15 +16,19 @@ from epivote.errors import InputError
 from epivote.estimate.auto import Auto
 from epivote.estimate.base import Estimator, RatedEstimator
 from epivote.estimate.calibrated import Calibrated
-from epivote.estimate.flags import FlagKind
+from epivote.estimate.flags import FlagKind, some_names
 from epivote.estimate.reliability import VoterReport, upside_down, voter_reports
 from epivote.estimate.reproducibility import Reproducibility
 from epivote.estimate.review import SURE, Doubt, check_threshold
+from epivote.estimate.same_mistakes import joined
 from epivote.evaluate.agreement import Agreement, agreement
 from epivote.evaluate.calibration import CalibrationBin, calibration, calibration_error
 from epivote.evaluate.intervals import Interval, share_interval
 from epivote.evaluate.metrics import Scores, score
 from epivote.evaluate.sizes import SizeCheck, check_sizes
+
+GROUPS_NAMED, VOTERS_NAMED = 5, 6  # of groups that make the same mistakes; round numbers that fit a few lines
+TOGETHER = (FlagKind.NEAR_COPY, FlagKind.SAME_MISTAKES)
 
 
 class FoundSet(NamedTuple):
@@ -226,9 +230,33 @@ class Summary:
         """Voters with a flag, those with most ballots first."""
         return tuple(sorted((each for each in self.voters if each.flags), key=lambda each: -each.ballots))
 
+    @cached_property
+    def erring_together(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of voters who make the same mistakes more often than chance explains, the largest first."""
+        return tuple(
+            joined(
+                (each.voter, *(flag.others or (str(flag.other),)))
+                for each in self.voters
+                for flag in each.flags
+                if flag.kind in TOGETHER
+            )
+        )
+
+    @property
+    def about_erring_together(self) -> str:
+        """One sentence about these groups; empty if there are none."""
+        groups = self.erring_together
+        if not groups:
+            return ""
+        named = "; ".join(some_names(group, VOTERS_NAMED) for group in groups[:GROUPS_NAMED])
+        more = f"; and {len(groups) - GROUPS_NAMED:,} more groups" if len(groups) > GROUPS_NAMED else ""
+        return f"Voters who make the same mistakes more often than chance explains: {named}{more}."
+
     def most_informative(self, count: int = 3) -> list[VoterReport]:
-        """Voters with the largest lower end of the interval of their weight; near-copies of others are left out."""
-        own = [each for each in self.voters if all(flag.kind is not FlagKind.NEAR_COPY for flag in each.flags)]
+        """Voters with the largest lower end of the interval of their weight; those who copy others, or make the same
+        mistakes as others, are left out.
+        """
+        own = [each for each in self.voters if all(flag.kind not in TOGETHER for flag in each.flags)]
         return sorted(own, key=lambda each: -each.weight_interval[0])[:count]
 
     # Gold

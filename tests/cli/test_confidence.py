@@ -2,13 +2,26 @@
 
 import csv
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from epivote import Auto, Calibrated, Majority, read_ballots, read_truths, simulate, write_ballots, write_truths
+from epivote import (
+    EM,
+    Auto,
+    Calibrated,
+    Majority,
+    read_ballots,
+    read_truths,
+    reproducibility,
+    simulate,
+    write_ballots,
+    write_truths,
+)
 from epivote.cli.main import app
+from said import said
 
 
 def run(*arguments):
@@ -132,3 +145,18 @@ def test_rules_that_count_choose_no_instances(folder, tmp_path):
     assert done.exit_code != 0
     assert "method majority states no confidence to choose by" in " ".join(done.output.split())
     assert not target.exists()
+
+
+def test_inspect_says_whether_two_halves_agree_when_it_knows_the_size(tmp_path):
+    crowd = simulate(instances=60, voters=10, alternatives=4, bounds=(1, 2), priors=0.3, shared_mistakes=0.6, seed=3)
+    path = tmp_path / "b.csv"
+    write_ballots(crowd.ballots, path)
+    expected = reproducibility(EM("1..2"), read_ballots(path))
+    text = " ".join(said("inspect", path, "--size", "1..2").split())
+    assert f"With sets of 1..2: {expected}" in text
+    assert json.loads(said("inspect", path, "--size", "1..2", "--json"))["reproducibility"] == asdict(expected)
+    assert "halves" not in said("inspect", path)
+    assert json.loads(said("inspect", path, "--json"))["reproducibility"] is None
+    few = crowd.ballots.select(instances=crowd.ballots.instances[:5])
+    write_ballots(few, path)
+    assert "too few ballots to check whether two halves" in " ".join(said("inspect", path, "--size", "1..2").split())

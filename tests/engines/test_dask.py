@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 
-from epivote import AMLE, EM, ClusterError, FileError, Majority, open_packed, reference_crowd, write_packed
+from epivote import AMLE, EM, Calibrated, ClusterError, FileError, Majority, open_packed, reference_crowd, write_packed
 from epivote.data import packing
 from epivote.engines import dask as dask_engine
 from grouped import crowd_in_groups
@@ -110,6 +110,18 @@ def test_a_cluster_finds_what_memory_finds(folder, user):
     expected, found = EM((1, 3)).fit(CROWD.ballots, gold=gold), EM((1, 3)).fit(packed, gold=gold)
     assert found.truth_ == expected.truth_
     np.testing.assert_allclose(found.parameters_.hit_rates, expected.parameters_.hit_rates, rtol=1e-12)
+
+
+def test_calibration_on_a_cluster_is_that_in_memory(folder, user):
+    gold = {name: CROWD.gold[name] for name in CROWD.ballots.instances[:40:2]}
+    here, there = (
+        Calibrated(EM((1, 3))).fit(ballots, gold=gold) for ballots in (CROWD.ballots, open_packed(folder, client=user))
+    )
+    assert there.truth_ == here.truth_
+    assert there.confidence_ == pytest.approx(here.confidence_, abs=1e-6)
+    assert there.model_confidence_ == pytest.approx(here.model_confidence_, abs=1e-6)
+    assert there.calibration_.scale == pytest.approx(here.calibration_.scale, abs=1e-5)
+    assert not np.allclose(here.confidence_, here.model_confidence_, atol=1e-3), "there was something to calibrate"
 
 
 def test_tasks_do_not_pile_up_on_the_scheduler(folder, user):

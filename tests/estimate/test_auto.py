@@ -5,7 +5,9 @@ import pytest
 
 from epivote import AMLE, EM, Auto, Calibrated, CrowdWarning, NotFittedError, load_model, save_model, simulate
 from epivote.estimate import auto as module
-from epivote.estimate.auto import _clearly_more
+from epivote.estimate.auto import _clearly_more, best_groups
+from epivote.estimate.reproducibility import mistakes_coincide
+from grouped import crowd_in_groups, share_right
 
 BOUNDS = (1, 2)
 
@@ -38,8 +40,117 @@ def test_quick_is_the_plain_method():
 def test_few_instances_that_nearly_all_voted_on():
     dense = simulate(instances=12, voters=9, alternatives=4, bounds=1, seed=2)
     found = Auto(1, quick=True).fit(dense.ballots)
+    assert EM(1).fit(dense.ballots).truth_ == AMLE(1).fit(dense.ballots).truth_
     assert found.method_ == "amle"
     assert found.truth_ == AMLE(1).fit(dense.ballots).truth_
+
+
+def dense_crowd(seed, hits, alarms, **options):
+    return simulate(
+        instances=15,
+        voters=len(hits),
+        alternatives=5,
+        bounds=BOUNDS,
+        hit_rates=np.array(hits),
+        false_alarm_rates=np.array(alarms),
+        priors=0.3,
+        seed=seed,
+        **options,
+    )
+
+
+def test_among_adversaries_amle_is_not_taken():
+    """Half the voters tick what is wrong; AMLE's start trusts those who agree and finds hardly a set."""
+    for seed in range(3):
+        drawn = dense_crowd(seed, [0.1] * 5 + [0.75] * 5, [0.75] * 5 + [0.1] * 5)
+        found = Auto(BOUNDS).fit(drawn.ballots)
+        soft, hard = EM(BOUNDS).fit(drawn.ballots), AMLE(BOUNDS).fit(drawn.ballots)
+        assert found.method_ == "em"
+        assert found.truth_ == soft.truth_
+        right = [sum(each.truth_[name] == drawn.gold[name] for name in drawn.gold) for each in (soft, hard)]
+        assert right[0] > right[1] + 8
+        assert "led astray by voters who are worse than chance" in found.choices_[0]
+
+
+def test_where_amle_and_em_differ_shared_mistakes_decide(monkeypatch):
+    poor = [0.9] * 2 + [0.45] * 8, [0.05] * 2 + [0.35] * 8
+    drawn = next(
+        each
+        for each in (dense_crowd(seed, *poor) for seed in range(9))
+        if EM(BOUNDS).fit(each.ballots).truth_ != AMLE(BOUNDS).fit(each.ballots).truth_
+    )
+    monkeypatch.setattr(module, "FEW_DIFFER", 0.0)
+    monkeypatch.setattr(module, "reproducibility", lambda *_, **__: None)
+    errors = []
+    for coincide, method, why in (
+        (True, "amle", "voters make the same mistakes more often than chance explains"),
+        (False, "em", "nothing shows that voters make the same mistakes"),
+    ):
+        monkeypatch.setattr(module, "mistakes_coincide", lambda *of, c=coincide: errors.append(of[2]) or c)
+        found = Auto(BOUNDS).fit(drawn.ballots)
+        assert found.method_ == method
+        assert found.choices_[0].startswith("few instances, where AMLE finds other sets than EM on ")
+        assert found.choices_[0].endswith(why)
+    assert errors == [2.0, 2.0]
+    assert Auto(BOUNDS, quick=True).fit(drawn.ballots).method_ == "em", "nothing is simulated then"
+    assert len(errors) == 2
+
+
+def test_mistakes_coincide_where_voters_share_them():
+    alone, together = (
+        EM(BOUNDS).fit(dense_crowd(3, [0.7] * 20, [0.15] * 20, shared_mistakes=shared).ballots) for shared in (0, 0.5)
+    )
+    assert not mistakes_coincide(alone, np.random.default_rng(0), 2.0)
+    assert mistakes_coincide(together, np.random.default_rng(0), 2.0)
+
+
+def test_groups_are_taken_where_alternatives_go_together():
+    drawn, _ = crowd_in_groups(4000, instances=250, groups=4, each=2, inside=0.8, outside=0.02, ballots=4)
+    found, plain = Auto((1, 4)).fit(drawn.ballots), EM((1, 4)).fit(drawn.ballots)
+    assert found.estimator_.groups == 4
+    assert found.parameters_.n_groups == 4
+    assert share_right(found, drawn) > share_right(plain, drawn) + 0.05
+    assert found.choices_[1].startswith(
+        "4 groups of instances with priors of their own: they explain the ballots much better, and two halves of the "
+        "voters then agree on "
+    )
+    again = Auto((1, 4)).fit(drawn.ballots)
+    assert again.truth_ == found.truth_
+    assert again.choices_ == found.choices_
+
+
+def test_groups_are_not_taken_where_nothing_goes_together_or_halves_agree_less(monkeypatch):
+    drawn = crowd(instances=60)
+    assert best_groups(EM(BOUNDS), drawn.ballots) == 1
+    assert Auto(BOUNDS).fit(drawn.ballots).estimator_.groups is None
+    monkeypatch.setattr(module, "best_groups", lambda *_: 2)
+    monkeypatch.setattr(module, "reproducibility", lambda *_, **__: None)
+    for found, groups in ((19, None), (20, 2), (21, 2)):
+        monkeypatch.setattr(
+            module, "halves_agree", lambda estimator, *_, f=found: np.arange(60) < (f if estimator.groups else 20)
+        )
+        assert Auto(BOUNDS).fit(drawn.ballots).estimator_.groups == groups
+
+
+def test_more_groups_are_tried_only_while_they_help(monkeypatch):
+    explained = {None: 0.0, 2: 60.0, 4: 200.0}
+    asked = []
+
+    def explains(estimator, *_):
+        asked.append(estimator.groups)
+        return explained[estimator.groups]
+
+    monkeypatch.setattr(module, "_explained", explains)
+    ballots = crowd(instances=80).ballots  # five alternatives: 6 numbers for every group more, 2 each
+    assert best_groups(EM(BOUNDS), ballots) == 4
+    assert asked == [None, 2, 4]
+    asked.clear()
+    explained[2] = 11.9
+    assert best_groups(EM(BOUNDS), ballots) == 1
+    assert asked == [None, 2]
+    explained[2] = 12.0
+    assert best_groups(EM(BOUNDS), ballots) == 4
+    assert best_groups(EM(BOUNDS), crowd(instances=39).ballots) == 2, "ten instances for every group"
 
 
 def test_voters_who_err_together_lower_confidence_but_change_no_set():
@@ -90,7 +201,7 @@ def test_one_prior_for_all_is_taken_where_halves_then_agree_more_often(monkeypat
     monkeypatch.setattr(module, "halves_agree", agreed)
     monkeypatch.setattr(module, "reproducibility", lambda *_, **__: None)
     found = Auto(BOUNDS).fit(drawn.ballots)
-    assert asked == ["auto"] * 3 + ["shared"] * 3
+    assert asked == ["auto"] * 3 + ["shared"] * 3, "groups are not looked for once one prior is taken"
     assert found.estimator_.priors == "shared"
     assert found.choices_[1] == (
         "one prior for all alternatives: two halves of the voters then agree on 75% of the sets instead of 25%"

@@ -10,6 +10,7 @@ import pytest
 from epivote import Flag, FlagKind, VoterReport
 
 NOTHING = {"right_seen": None, "other": None, "identical": None, "common": None}
+NOTHING |= {"others": None, "same": None, "expected": None}
 SENTENCES = [
     (FlagKind.TICKS_EVERYTHING, {}, "ticks everything"),
     (FlagKind.TICKS_NOTHING, {}, "ticks nothing"),
@@ -20,6 +21,11 @@ SENTENCES = [
         FlagKind.NEAR_COPY,
         {"other": "{bo}", "identical": 19, "common": 20},
         "near-copy of {bo} (19 of 20 common ballots are identical)",
+    ),
+    (
+        FlagKind.SAME_MISTAKES,
+        {"other": "bo", "others": ("bo", "cy", "di", "ed", "fy"), "same": 13.7, "expected": 3.2},
+        "makes the same mistakes as bo, cy, di and 2 more (14 in common with bo, 3 expected by chance)",
     ),
 ]
 

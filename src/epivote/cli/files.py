@@ -14,9 +14,12 @@ from epivote.cli import show_files as show
 from epivote.cli.console import one_sentence_per_error, working
 from epivote.cli.options import AsJson, BallotFile, Size, read_file, with_options
 from epivote.data.ballots import Ballots
+from epivote.data.bounds import SizeBounds
 from epivote.data.names import listing
 from epivote.data.parameters import RateLike
 from epivote.errors import InputError
+from epivote.estimate.em import EM
+from epivote.estimate.reproducibility import reproducibility
 from epivote.evaluate.inspection import inspect_ballots
 from epivote.formats.export import Export
 from epivote.formats.reading import Reading
@@ -29,16 +32,29 @@ CROWDS = {"S": (2_000, 100, 10, 3), "M": (50_000, 1_000, 20, 4), "XL": (1_000_00
 
 
 @with_options
-def inspect(ballots: BallotFile, reading: Reading, as_json: AsJson = False) -> None:
+def inspect(
+    ballots: BallotFile,
+    reading: Reading,
+    size: Annotated[
+        str | None,
+        typer.Option(help="Size bounds, as in aggregate: also check whether two halves of the voters agree."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Say what is in a file, how it was understood, and what looks odd.
 
     Example: epivote inspect export.json
     """
     with one_sentence_per_error():
-        with working(f"Reading {ballots}"):
+        bounds = None if size is None else SizeBounds.parse(size)
+        with working(f"Reading {ballots}") as status:
             export = read_file(ballots, reading)
             found = inspect_ballots(export.ballots)
-        show.inspection(export, found, ballots, as_json=as_json)
+            check = None
+            if bounds is not None:
+                check = reproducibility(EM(bounds), export.ballots, progress=status.say)
+        halves = None if bounds is None else show.Halves(bounds, check)
+        show.inspection(export, found, ballots, halves, as_json=as_json)
 
 
 @with_options

@@ -87,6 +87,7 @@ def aggregate_json(fitted: Fitted, seconds: dict[str, float] | None) -> None:
             "truth": records(estimate.truth_table()),
             "voters": records(estimate.voter_table()),
             "reliability": map(asdict, summary.voters),
+            "erring_together": [list(group) for group in summary.erring_together],
             "review": map(asdict, summary.review() if summary.is_rated else ()),
             "alternatives": records(estimate.alternative_table()),
             "inclusion": (row for block in inclusion_blocks(estimate) for row in block.iter_rows(named=True)),
@@ -167,7 +168,9 @@ def voters(console: Console, summary: Summary) -> None:
     n_voters = f"{summary.estimate.ballots.total_voters:,} voters"
     worth = sum(each.multiplicity for each in flagged)
     others = f"{worth:,} of {n_voters} are worth a look." if flagged else "No voter stands out."
-    console.print(f"{others} Most informative: {named}.", markup=False)
+    console.print(others + (f" Most informative: {named}." if named else ""), markup=False)
+    if summary.about_erring_together:
+        console.print(summary.about_erring_together, markup=False)
 
 
 def _voter_table(reports: Sequence[VoterReport]) -> Table:

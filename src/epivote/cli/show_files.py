@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.text import Text
 
 from epivote.cli.console import left_out, percent, print_json, table, terminal
+from epivote.data.bounds import SizeBounds
 from epivote.data.names import counted
+from epivote.estimate.reproducibility import Reproducibility
 from epivote.evaluate.inspection import Inspection, Spread
 from epivote.formats.export import Export
 from epivote.simulation import Simulation
@@ -18,7 +21,20 @@ from epivote.simulation import Simulation
 MOST_ALTERNATIVES = 20  # rows; a round number
 
 
-def inspection(export: Export, found: Inspection, source: Path, *, as_json: bool) -> None:
+class Halves(NamedTuple):
+    """What two halves of the voters said under these bounds; None if there were too few ballots to say."""
+
+    bounds: SizeBounds
+    check: Reproducibility | None
+
+    def __str__(self) -> str:
+        """A sentence or two."""
+        if self.check is None:
+            return "There are too few ballots to check whether two halves of the voters agree."
+        return f"With sets of {self.bounds}: {self.check}"
+
+
+def inspection(export: Export, found: Inspection, source: Path, halves: Halves | None, *, as_json: bool) -> None:
     """What is in a file, how it was understood, and what looks odd."""
     ballots = export.ballots
     if as_json:
@@ -27,7 +43,8 @@ def inspection(export: Export, found: Inspection, source: Path, *, as_json: bool
         counts |= {"ballots": ballots.total_ballots, "approvals": ballots.total_approvals}
         gold = None if export.gold is None else len(export.gold)
         told = {"format": export.format, **counts, "coverage": ballots.coverage, "gold": gold}
-        print_json({**told, "remarks": list(export.notes), **asdict(found)})
+        check = None if halves is None or halves.check is None else asdict(halves.check)
+        print_json({**told, "remarks": list(export.notes), **asdict(found), "reproducibility": check})
         return
     console = terminal()
     say = partial(console.print, markup=False)
@@ -61,6 +78,8 @@ def inspection(export: Export, found: Inspection, source: Path, *, as_json: bool
         ticked.add_row(Text(name), percent(share), "" if alpha is None else f"{alpha:.2f}")
     console.print(ticked)
     say(found.agreement.in_words())
+    if halves is not None:
+        say(str(halves))
     for odd in found.odd:
         say(f"Odd: {odd}.")
     if not found.odd:

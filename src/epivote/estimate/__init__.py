@@ -18,5 +18,6 @@ outcome.py              from the last state to an estimate
 model.py, saving.py     what was learnt, by name and as a file
 stream.py               ballots that arrive in batches
 explain.py, reliability.py, review.py   why this set; how far to trust a voter; what needs more ballots
+same_mistakes.py        pairs and groups of voters who err together
 flags.py                reasons to look closer at a voter
 """

@@ -16,7 +16,7 @@ from epivote.engines.gold import Gold
 from epivote.errors import CrowdWarning, InputError
 from epivote.estimate.base import UPSIDE_DOWN, RatedEstimator
 from epivote.estimate.climb import Count, Run, State, Step, top
-from epivote.estimate.groups import check_groups, group_step, grouped, largest_first, weighed_groups
+from epivote.estimate.groups import SMALLEST_GAIN, check_groups, group_step, grouped, largest_first, weighed_groups
 from epivote.estimate.history import History, believed
 from epivote.estimate.maximise import (
     PriorKind,
@@ -62,7 +62,8 @@ class EM(RatedEstimator):
         `"individual"`, `"shared"` or rates to keep as given; `"auto"` is individual, shared when menus differ, and
         1/2 kept when there is only one instance.
     tolerance, max_iterations
-        Converged when no rate and no prior changes by more than the tolerance.
+        Converged when no rate and no prior changes by more than the tolerance; with groups also when an iteration
+        raises the log-likelihood by less than 0.001.
     floor
         All rates stay in [floor, 1 - floor].
     groups
@@ -129,7 +130,7 @@ class EM(RatedEstimator):
             start = plain
             if not run.is_kept:
                 start = grouped(work, plain, groups, self._strength(), self.floor, np.random.default_rng(self.seed))
-            step = group_step(work, self.floor, tolerance=self.tolerance)
+            step = group_step(work, self.floor, tolerance=self.tolerance, smallest_gain=SMALLEST_GAIN)
             limit = max(self.max_iterations, plain.n_iterations + 1)
             reached = top(run.resumed(start, weighed_groups(work)), step, limit, run)
         except KeyboardInterrupt:

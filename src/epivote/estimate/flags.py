@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import Any, Self
+
+MOST_NAMED = 3  # other voters named in a sentence; a round number
+
+
+def some_names(names: Sequence[str], most: int = MOST_NAMED) -> str:
+    """`bo, cy and 3 more`."""
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
 
 
 class FlagKind(Enum):
@@ -15,6 +24,9 @@ class FlagKind(Enum):
     WORSE_THAN_CHANCE = "worse than chance: a tick speaks against the answer"
     GUESSING = "cannot be told from guessing"
     NEAR_COPY = "near-copy of {other} ({identical} of {common} common ballots are identical)"
+    SAME_MISTAKES = (
+        "makes the same mistakes as {names} ({same:.0f} in common with {other}, {expected:.0f} expected by chance)"
+    )
 
 
 class Flag(str):
@@ -31,6 +43,9 @@ class Flag(str):
         `TOO_FEW_BALLOTS`: expected number of true alternatives that the voter has seen.
     other, identical, common
         `NEAR_COPY`: the other voter, on how many instances both ballots are identical, and on how many both voted.
+    other, others, same, expected
+        `SAME_MISTAKES`: the voter with whom most mistakes coincide, all voters of the group, how many mistakes coincide
+        with those of `other`, and how many would by chance.
 
     Examples
     --------
@@ -46,6 +61,9 @@ class Flag(str):
     other: str | None
     identical: int | None
     common: int | None
+    others: tuple[str, ...] | None
+    same: float | None
+    expected: float | None
 
     def __new__(
         cls,
@@ -55,9 +73,20 @@ class Flag(str):
         other: str | None = None,
         identical: int | None = None,
         common: int | None = None,
+        others: tuple[str, ...] | None = None,
+        same: float | None = None,
+        expected: float | None = None,
     ) -> Self:
-        carried = {"right_seen": right_seen, "other": other, "identical": identical, "common": common}
-        flag = super().__new__(cls, kind.value.format(**carried))
+        carried: dict[str, object] = {
+            "right_seen": right_seen,
+            "other": other,
+            "identical": identical,
+            "common": common,
+            "others": others,
+            "same": same,
+            "expected": expected,
+        }
+        flag = super().__new__(cls, kind.value.format(**carried, names=some_names(others or ())))
         flag.__dict__.update(kind=kind, **carried)
         return flag
 

@@ -32,6 +32,9 @@ GROUP_STRENGTH = 2.0  # instances' worth of belief that a group has the common p
 N_STARTS = 3  # random starts, of which the best goes on; 8 found nothing better
 START_ITERATIONS = 10  # of each of them; a round number
 START_INSTANCES = 2000  # about so many are asked to choose the start; a round number
+# Gain in log-likelihood per iteration below which groups have converged. Measured: iterations after that added at most
+# .06 in all where nothing goes together, and there they were two to five times as many.
+SMALLEST_GAIN = 1e-3
 NEAREST = 0.8  # share of an instance that starts in the group it is nearest to; a round number
 
 
@@ -66,15 +69,21 @@ def grouped(
     return replace(State.at(best.parameters, believed), settling=plain.n_iterations)
 
 
-def group_step(work: Workload, floor: float, *, tolerance: float) -> Step:
-    """Weigh all sets and groups, then take the most likely rates, priors and shares under these weights."""
+def group_step(work: Workload, floor: float, *, tolerance: float, smallest_gain: float = 0.0) -> Step:
+    """Weigh all sets and groups, then take the most likely rates, priors and shares under these weights.
+
+    Groups that hardly differ drift for long after the objective has stopped rising, so a gain of less than
+    `smallest_gain` also counts as converged.
+    """
 
     def step(state: State) -> State:
         statistics, found = work.group_step(state.parameters)
         value = grouped_log_likelihood_of(statistics, found, state.parameters)
         following = maximise_groups(statistics, found, state.parameters, floor, state.believed)
         belief = state.believed.log_density(state.parameters, statistics.multiplicities)
-        return state.moved(following, statistics, value, belief, tolerance)
+        after = state.moved(following, statistics, value, belief, tolerance)
+        gained = after.objectives[-1] - after.objectives[-2] if state.objectives else np.inf
+        return replace(after, status="converged") if gained < smallest_gain else after
 
     return step
 

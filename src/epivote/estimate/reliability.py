@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ from epivote.data.names import BoolArray, FloatArray, IntArray
 from epivote.data.truths import Truths
 from epivote.estimate.flags import Flag, FlagKind
 from epivote.estimate.model import Model
+from epivote.estimate.same_mistakes import Pair, joined, same_mistakes
 from epivote.estimate.workload import InMemoryWorkload
 
 FEW_ALTERNATIVES = 10  # true alternatives a voter must have seen before rates mean something; a round number
@@ -20,7 +22,9 @@ ALMOST = 0.95  # share of alternatives ticked, or of ballots shared, that counts
 SHARED_FOR_COPY = 10  # instances two voters must share before one can look like a copy; a round number
 SAME_MISTAKES = 3  # made by both, since agreement on the truth is no sign of copying; a round number
 NUMBERS_PER_BLOCK = 4_000_000  # 32 MB of pairs of voters at a time
-BALLOTS_FOR_COPIES = 200_000  # ballots of a packed folder among which copies are looked for; seconds, a round number
+BALLOTS_FOR_COPIES = 200_000  # among which pairs of voters are compared; seconds, a round number
+# Flags beside which the same mistakes are worth saying; copies, or all or nothing ticked, say more.
+UNRELATED = (FlagKind.TOO_FEW_BALLOTS, FlagKind.WORSE_THAN_CHANCE, FlagKind.GUESSING)
 
 
 @dataclass(frozen=True)
@@ -50,18 +54,29 @@ class VoterReport:
 def voter_reports(estimate: Estimate, model: Model | None = None) -> list[VoterReport]:
     """A report on every voter of an estimate, or of the stream that learnt `model`.
 
-    Of packed ballots, near-copies are looked for in a sample.
+    Of packed ballots, near-copies are looked for in a sample; of many ballots, the same mistakes are.
     """
     model, ballots = model or Model.of(estimate), estimate.ballots
+    if ballots.is_in_memory and ballots.n_ballots <= BALLOTS_FOR_COPIES:
+        assert estimate.posterior is not None
+        work, inclusion = InMemoryWorkload(ballots, estimate.bounds), estimate.posterior.inclusion
+    else:
+        sample = ballots.sample_instances(-(-ballots.n_ballots // BALLOTS_FOR_COPIES))
+        work, parameters = InMemoryWorkload(sample, estimate.bounds), model.parameters_for(sample)
+        inclusion = work.posterior(parameters, work.best_sets(parameters)).inclusion
+    together = same_mistakes(work, inclusion, model.parameters_for(work.ballots))
     if ballots.is_in_memory:
-        return reliability(model, ballots, ballots, estimate.truths)
-    sample = ballots.sample_instances(-(-ballots.n_ballots // BALLOTS_FOR_COPIES))
-    work = InMemoryWorkload(sample, estimate.bounds)
-    return reliability(model, ballots, sample, work.truths(work.best_sets(model.parameters_for(sample))))
+        return reliability(model, ballots, ballots, estimate.truths, together)
+    truths = work.truths(work.best_sets(model.parameters_for(work.ballots)))
+    return reliability(model, ballots, work.ballots, truths, together)
 
 
-def reliability(model: Model, ballots: AnyBallots, sample: AnyBallots, truths: Truths) -> list[VoterReport]:
+def reliability(
+    model: Model, ballots: AnyBallots, sample: AnyBallots, truths: Truths, together: Sequence[Pair] = ()
+) -> list[VoterReport]:
     """A report on every voter of the model; copies are looked for in a sample of the ballots, with its sets.
+
+    `together` are pairs who make the same mistakes.
 
     Intervals treat the (fractional) counts as binomial with half a count added on each side (Jeffreys), so they speak
     of the rates given the sets; doubt about the sets comes on top. Where shrinkage drew a rate beyond its interval the
@@ -72,6 +87,7 @@ def reliability(model: Model, ballots: AnyBallots, sample: AnyBallots, truths: T
     q_low, q_high = _beta_interval(counts.false_alarms, counts.losers_seen)
     low, high = _weight_intervals(counts)
     times = dict(zip(ballots.voters, _times(ballots).tolist(), strict=True))
+    shared = {ballots.voters[i]: flag for i, flag in _same_mistakes(together, ballots.voters).items()}
     copies = {ballots.voters[i]: found for i, found in near_copies(sample, truths).items()}
     cast = dict(zip(ballots.voters, ballots.ballots_per_voter.tolist(), strict=True))
     reports = []
@@ -81,6 +97,8 @@ def reliability(model: Model, ballots: AnyBallots, sample: AnyBallots, truths: T
         ticks = counts.hits[i] + counts.false_alarms[i]
         seen = counts.winners_seen[i] + counts.losers_seen[i]
         flags = _flags(ticks, seen, counts.winners_seen[i], interval, copies.get(voter), ballots.voters)
+        if voter in shared and all(flag.kind in UNRELATED for flag in flags):
+            flags = (*flags, shared[voter])
         reports.append(
             VoterReport(
                 voter,
@@ -113,6 +131,11 @@ def _weight_intervals(counts: VoterCounts) -> tuple[FloatArray, FloatArray]:
     alarm, alarm_variance = _log_odds(counts.false_alarms, counts.losers_seen)
     half = 1.96 * np.sqrt(hit_variance + alarm_variance)
     return hit - alarm - half, hit - alarm + half
+
+
+def worse_than_chance(counts: VoterCounts) -> BoolArray:
+    """Which voters are clearly worse than chance: their ticks speak against an alternative."""
+    return _weight_intervals(counts)[1] < 0
 
 
 def upside_down(counts: VoterCounts, multiplicities: IntArray | None = None) -> bool:
@@ -148,6 +171,18 @@ def _flags(
         other, identical, common = copy
         flags.append(Flag(FlagKind.NEAR_COPY, other=voters[other], identical=identical, common=common))
     return tuple(flags)
+
+
+def _same_mistakes(pairs: Sequence[Pair], voters: tuple[str, ...]) -> dict[int, Flag]:
+    """The flag of every voter in a group, which names the voter with whom the coincidence is most striking."""
+    flags: dict[int, Flag] = {}
+    for group in joined(pair[:2] for pair in pairs):
+        for i in group:
+            one, two, found, expected = next(pair for pair in pairs if i in pair[:2])
+            other = two if i == one else one
+            others = (voters[other], *(voters[k] for k in group if k not in (i, other)))
+            flags[i] = Flag(FlagKind.SAME_MISTAKES, other=voters[other], others=others, same=found, expected=expected)
+    return flags
 
 
 def near_copies(ballots: AnyBallots, truths: Truths) -> dict[int, tuple[int, int, int]]:

@@ -113,7 +113,7 @@ def reproducibility(
     found = [halves_agree(estimator, sample, rng) for _ in range(splits)]
     if sum(map(len, found)) < splits * FEWEST_INSTANCES:
         return None
-    fitted = _fit(estimator, sample)
+    fitted = fitted_copy(estimator, sample)
     observed, error = coincidence(fitted)
     tried: list[tuple[float, float, float]] = []
     expected: list[BoolArray] = []
@@ -122,7 +122,7 @@ def reproducibility(
         coincides, tables = 0.0, []
         for _ in range(IMITATIONS):
             drawn, work, truths = imitate(fitted, strength, rng)
-            again = _fit(estimator, drawn)
+            again = fitted_copy(estimator, drawn)
             coincides += coincidence(again)[0] / IMITATIONS
             tables += [
                 GoldTable(margins, approval_log_odds(shard), sets, None, shard.lower, shard.upper)
@@ -152,6 +152,15 @@ def reproducibility(
     )
 
 
+def mistakes_coincide(fitted: RatedEstimator, rng: np.random.Generator, errors: float = CLEARLY) -> bool:
+    """Whether the mistakes of two voters coincide more, by so many standard errors, than in crowds simulated from the
+    fit whose voters err independently.
+    """
+    observed, error = coincidence(fitted)
+    simulated = [coincidence(fitted_copy(fitted, imitate(fitted, 0.0, rng)[0]))[0] for _ in range(IMITATIONS)]
+    return bool(observed - np.mean(simulated) > errors * error * np.sqrt(1 + 1 / IMITATIONS))
+
+
 def checked_sample(ballots: AnyBallots) -> Ballots:
     """The ballots, or so many of their instances that a check takes seconds or about as long as a fit."""
     most = max(BALLOTS_CHECKED, ballots.n_ballots // SHARE_CHECKED)
@@ -169,7 +178,7 @@ def halves_agree(estimator: RatedEstimator, ballots: Ballots, rng: np.random.Gen
     names = [ballots.instances[z] for z in np.flatnonzero(shared)]
     if not names:
         return np.zeros(0, bool)
-    first, second = (_fit(estimator, part.select(instances=names)).truth_ for part in parts)
+    first, second = (fitted_copy(estimator, part.select(instances=names)).truth_ for part in parts)
     return np.array([first[name] == second[name] for name in names])
 
 
@@ -190,7 +199,7 @@ def _with_multiplicities(ballots: Ballots, times: IntArray) -> Ballots:
     return replace(ballots.select(voters=[ballots.voters[i] for i in kept]), multiplicities=times[kept])
 
 
-def _fit(estimator: RatedEstimator, ballots: Ballots) -> RatedEstimator:
+def fitted_copy(estimator: RatedEstimator, ballots: Ballots) -> RatedEstimator:
     """A copy, fitted; what it would warn of is said by the fit to all ballots."""
     copy = type(estimator)(**estimator.get_params(deep=False))
     copy._estimate = copy._run(ballots, None, None)

@@ -80,8 +80,9 @@ def group_margins(shard: Shard, parameters: Parameters) -> FloatArray:
 def group_pass(shard: Shard, gold: GoldRows | None, parameters: Parameters, n_voters: int) -> GroupCounts:
     """Weigh all groups and sets of a shard, and count; a gold set is certain and tells about the group as well."""
     tables = group_margins(shard, parameters)
-    found = [log_partition_and_inclusion(table, shard.lower, shard.upper) for table in tables]
-    log_partition, inside = (np.stack(each) for each in zip(*found, strict=True))
+    flat = tables.reshape(-1, tables.shape[2])
+    found = log_partition_and_inclusion(flat, shard.lower, shard.upper)
+    log_partition, inside = found[0].reshape(tables.shape[:2]), found[1].reshape(tables.shape)
     if gold is not None:
         inside[:, gold.rows] = gold.sets
         log_partition[:, gold.rows] = np.where(gold.sets, tables[:, gold.rows], 0.0).sum(axis=2)

@@ -179,7 +179,8 @@ def voters_in_words(summary: Summary) -> str:
     if not flagged:
         return ""
     voters = counted(summary.estimate.ballots.total_voters, "voter")
-    return f"{flagged:,} of {voters} {'is' if flagged == 1 else 'are'} worth a look."
+    words = f"{flagged:,} of {voters} {'is' if flagged == 1 else 'are'} worth a look."
+    return f"{words} {summary.about_erring_together}".rstrip()
 
 
 def agreement_in_words(summary: Summary) -> str:
