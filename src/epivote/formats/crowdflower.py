@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from epivote.data.columns import plain
+from epivote.errors import FileError
 from epivote.formats.export import Collector
 from epivote.formats.joined import JoinedCells
 from epivote.formats.mturk import asked, instances_of, which_answer
@@ -44,7 +45,9 @@ def read_crowdflower(source: SourceFile, reading: Reading) -> Collector:
             found.remark("a judgment that is tainted was taken as no ballot")
             continue
         names = of_cell[cell]
-        chosen = () if names is None else tuple(name for name in names if name)
+        if cell and names is None:
+            raise FileError(f"{table.place(row)}: {cell[:60]!r} is no list of alternatives; correct it there")
+        chosen = tuple(name for name in names or () if name)
         found.submit(workers[row], units[row], chosen, f"line {table.lines[row]}")
     for note in split.notes:
         found.remark(note)
