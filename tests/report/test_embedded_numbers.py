@@ -122,7 +122,8 @@ def test_pairs_without_a_ballot_are_no_confusions():
 @pytest.mark.parametrize(("ticks", "members"), [(3, 1), (1, 3), (16, 1), (17, 1), (1, 17), (0, 0)])
 def test_sizes_are_counted_up_to_sixteen(ticks, members):
     stand_in = SimpleNamespace(
-        ballots=SimpleNamespace(ballot_sizes=np.array([ticks, 0, 0])), truths=SimpleNamespace(sizes=np.array([members]))
+        ballots=SimpleNamespace(ballot_sizes=np.array([ticks, 0, 0]), ballot_multiplicities=None),
+        truths=SimpleNamespace(sizes=np.array([members])),
     )
     found = size_counts(stand_in)
     last = min(max(ticks, members), 16)
