@@ -419,14 +419,3 @@ def test_groups_that_are_no_groups(group_priors, group_shares):
 
 def test_a_start_for_amle_leaves_the_groups_behind(fitted):
     assert AMLE(BOUNDS, start=fitted.parameters_, max_iterations=1).fit(CROWD.ballots).parameters_.n_groups == 0
-
-
-def test_groups_that_do_not_exist_are_given_up_when_nothing_is_gained(monkeypatch):
-    crowd = reference_crowd(200, 40, 8, 3, seed=2)
-    soon = EM((1, 3), groups=2).fit(crowd.ballots)
-    monkeypatch.setattr("epivote.estimate.em.SMALLEST_GAIN", 0.0)
-    late = EM((1, 3), groups=2).fit(crowd.ballots)
-    assert soon.converged_
-    assert soon.n_iter_ < 0.7 * late.n_iter_
-    assert late.log_likelihoods_[-1] - soon.log_likelihoods_[-1] < 0.1
-    assert np.mean([soon.truth_[name] == late.truth_[name] for name in soon.truth_]) > 0.97
