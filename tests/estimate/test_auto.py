@@ -3,7 +3,18 @@
 import numpy as np
 import pytest
 
-from epivote import AMLE, EM, Auto, Calibrated, CrowdWarning, NotFittedError, load_model, save_model, simulate
+from epivote import (
+    AMLE,
+    EM,
+    Auto,
+    Calibrated,
+    CrowdWarning,
+    NotFittedError,
+    load_model,
+    reference_crowd,
+    save_model,
+    simulate,
+)
 from epivote.estimate import auto as module
 from epivote.estimate.auto import _clearly_more, best_groups
 from epivote.estimate.reproducibility import mistakes_coincide
@@ -259,3 +270,14 @@ def test_every_instance_is_as_likely_to_be_picked():
         for name in found.pick_gold(3, seed=seed):
             times[name] += 1
     assert all(abs(count - 120) < 40 for count in times.values())
+
+
+def test_groups_that_do_not_exist_are_given_up_when_nothing_is_gained(monkeypatch):
+    crowd = reference_crowd(300, 40, 8, 3, seed=2)
+    soon = EM((1, 3), groups=2).fit(crowd.ballots)
+    monkeypatch.setattr("epivote.estimate.em.SMALLEST_GAIN", 0.0)
+    late = EM((1, 3), groups=2).fit(crowd.ballots)
+    assert soon.converged_
+    assert soon.n_iter_ < 0.7 * late.n_iter_
+    assert late.log_likelihoods_[-1] - soon.log_likelihoods_[-1] < 0.1
+    assert np.mean([soon.truth_[name] == late.truth_[name] for name in soon.truth_]) > 0.97
