@@ -37,7 +37,7 @@ def read_crowdflower(source: SourceFile, reading: Reading) -> Collector:
         split = JoinedCells(LINE_BREAK)
         found.remark(f"cells were split at {LINE_BREAK!r}; --separator says otherwise")
     ticks = split(pl.Series(cells.unique(maintain_order=True)))
-    of_cell = dict(zip(cells.unique(maintain_order=True), ticks, strict=True))
+    of_cell = dict(zip(cells.unique(maintain_order=True), ticks.to_list(), strict=True))
     tainted = table.frame[TAINTED] if TAINTED in table.columns else pl.Series([None] * len(cells), dtype=pl.String)
     workers, units = table.column((WORKER,)).to_list(), instances_of(table, reading, [UNIT])
     for row, cell in enumerate(cells):
