@@ -72,7 +72,7 @@ def rates_of(fitted):
     """Rates and weights by voter; copies have `.k` behind their names."""
     table = fitted.estimate_.voter_table()
     columns = [table[name] for name in ("voter", "hit_rate", "false_alarm_rate", "weight", "ballots")]
-    return {row[0]: row[1:] for row in zip(*columns, strict=True)}
+    return {row[0]: [np.nan if each is None else each for each in row[1:]] for row in zip(*columns, strict=True)}
 
 
 def assert_equivalent(one, other, times=TIMES):
