@@ -213,8 +213,8 @@ def test_stated_numbers_of_voters_are_compared(write):
         (cat("1: {1, 2}, {2, 3}"), "e.cat, line 4: alternative 2 is listed twice; list it once"),
         (cat("0: 1"), "e.cat, line 4: no voter cast this ballot; remove the line, or say how many did"),
         (cat("1: 1, 2, 3"), "e.cat, line 4: 3 categories, but the header names fewer; name them all"),
-        (cat("1: 1", alternatives=5000001), "e.cat: 5000001 is no number of alternatives that can be read; it must be "
-         "at most 5,000,000"),
+        (cat("1: 1", alternatives=100001), "e.cat: 100001 is no number of alternatives that can be read; it must be "
+         "at most 100,000"),
         (cat("1: 1", alternatives="-2"), "e.cat: there is no line '# NUMBER ALTERNATIVES: ...'; it must say how many "
          "there are"),
         ("1: 1\n", "e.cat: there is no line '# NUMBER ALTERNATIVES: ...'; it must say how many there are"),
@@ -346,7 +346,7 @@ KEYS = "committeesize, compute, description, num_cand, profile, voter_weights"
         ("profile: [[0], [a]]\nnum_cand: 3\n", "e.abc.yaml, voter 2: ['a'] must list candidates from 0 to 2"),
         ("profile: 3\nnum_cand: 3\n", "e.abc.yaml: profile must be a list of ballots, one for every voter"),
         ("profile: [[0]]\nnum_cand: x\n", "e.abc.yaml: 'x' is no number of candidates that can be read; it must be at "
-         "most 5,000,000"),
+         "most 100,000"),
         ("num_cand: 3\n", f"e.abc.yaml must hold profile, and nothing but {KEYS}"),
         ("- 1\n", f"e.abc.yaml must hold profile, and nothing but {KEYS}"),
         (ABC + "colour: red\n", f"e.abc.yaml must hold profile, and nothing but {KEYS}"),

@@ -18,7 +18,7 @@ from epivote.formats.source import SourceFile, lines_of
 PREFLIB = (".cat", ".toc", ".toi", ".soc", ".soi")
 ABC = ".abc.yaml"
 ABC_KEYS = {"profile", "num_cand", "committeesize", "compute", "voter_weights", "description"}
-MAX_COUNT = 5_000_000  # alternatives of a file, so that a wrong count fills no memory; a round number
+MAX_COUNT = 100_000  # alternatives of a file, so that a wrong count fills no memory; more than any election known
 PABULIB_SECTIONS = ("META", "PROJECTS", "VOTES")
 
 
