@@ -138,7 +138,7 @@ def test_the_method_of_the_task_is_used(method):
     rows = crowd_rows()
     found = live((1, 1), rows, small_task(method=method), is_over=False)
     ballots = ballots_of(rows, small_task())
-    used = suggest_method(ballots)[0] if method == "auto" else method
+    used = suggest_method(ballots, (1, 2), quick=True)[0] if method == "auto" else method
     estimator = {"em": EM, "amle": AMLE}[used](SizeBounds(1, 2)).fit(ballots)
     assert found.method == used
     assert [each.confidence for each in found.sets.values()] == estimator.estimate_.truth_table()["confidence"]
