@@ -104,6 +104,7 @@ def damaged(data, draw):
     return data
 
 
+@pytest.mark.slow
 def test_damaged_tables_are_read_or_refused_in_one_sentence(tmp_path):
     draw = random.Random(18)
     texts = {path: path.read_bytes() for path in FILES}
