@@ -78,9 +78,9 @@ class Collector:
         self.places[key] = place
         self.stamps[key] = "" if stamp is None else str(stamp)
 
-    def submit(self, voter: object, instance: object, ticks: tuple[str, ...], place: str) -> None:
+    def submit(self, voter: object, instance: object, ticks: tuple[object, ...], place: str) -> None:
         """A ballot that was handed in; one without ticks is empty, unless the user says it is missing."""
-        if len(ticks) == 1 and self.reading.is_missing(ticks[0]):
+        if len(ticks) == 1 and isinstance(ticks[0], str) and self.reading.is_missing(ticks[0]):
             self.remark(f"an answer {ticks[0]!r} was taken as no ballot")
         elif ticks:
             self.add(voter, instance, ticks, place)
