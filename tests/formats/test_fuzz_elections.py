@@ -1,6 +1,6 @@
 """Election files damaged at random: readers raise nothing but our errors, in one sentence.
 
-`make test-slow` tries 20,000 inputs; `python tests/formats/test_fuzz_elections.py 0 300000` as many as it is told.
+`make test-slow` tries 4,000 inputs; `python tests/formats/test_fuzz_elections.py 0 300000` as many as it is told.
 """
 
 import random
@@ -115,7 +115,7 @@ def fuzz(seeds, folder):
 
 @pytest.mark.slow
 def test_many_damaged_elections(tmp_path):
-    fuzz(range(20_000), tmp_path)
+    fuzz(range(4_000), tmp_path)
 
 
 if __name__ == "__main__":
