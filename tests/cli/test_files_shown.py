@@ -436,4 +436,5 @@ def test_what_was_packed(file, cast, tmp_path):
         "n_alternatives": 4,
         "n_ballots": len(cast),
         "n_approvals": ticks,
+        "different_voters": 6,
     }

@@ -144,7 +144,7 @@ def test_alternatives_in_no_category_are_told(write):
     header = categories("Disapproved", "Approved")
     path = write("e.cat", cat("2: 1, 2", "1: {}, {1, 2, 3}", "4: {}, 3", header=header))
     assert read_export(path).notes[1] == (
-        "6 ballots of e.cat have alternatives in no category, which count as not approved"
+        "6 ballots on instance 'e' have alternatives in no category, which count as not approved"
     )
     alone = write("a.cat", cat("1: 1", header=categories("Approved")))
     assert not any("no category" in note for note in read_export(alone).notes)

@@ -65,12 +65,26 @@ NAMES = {
     ),
     "preflib.cat": (
         "preflib",
-        ("line-1.1", "line-1.2", "line-2", "line-3"),
+        ("line-1", "line-2", "line-3"),
         ("preflib",),
         ("wren", "robin", "owl"),
         False,
     ),
-    "preflib.toc": ("preflib", ("line-1.1", "line-1.2", "line-2"), ("preflib",), ("wren", "robin", "owl"), False),
+    "preflib.toc": ("preflib", ("line-1", "line-2"), ("preflib",), ("wren", "robin", "owl"), False),
+    "polis.cat": ("preflib", ("line-1", "line-2", "line-3"), ("polis",), ("wren", "robin", "owl"), False),
+    "parliament.cat": ("preflib", ("line-1", "line-2", "line-3"), ("parliament",), ("wren", "robin", "owl"), False),
+    "validators.cat": ("preflib", ("line-1", "line-2"), ("validators",), ("wren", "robin", "owl"), False),
+    "order.soc": ("preflib", ("line-1", "line-2"), ("order",), ("wren", "robin", "owl"), False),
+    "order.soi": ("preflib", ("line-1", "line-2"), ("order",), ("wren", "robin", "owl"), False),
+    "reviewers.cat": (
+        "preflib",
+        ("line-1", "line-2"),
+        ("reviewers",),
+        ("paper a", "paper b", "paper c", "paper d"),
+        False,
+    ),
+    "merged.csv": ("ballots", ("line-1", "line-2", "line-3"), ("q1",), ("owl", "robin", "wren"), True),
+    "sets.abc.yaml": ("abcvoting", ("voter 1", "voter 2", "voter 3"), ("sets",), ("0", "1", "2"), False),
     "prodigy.jsonl": ("prodigy", ("set-ann", "set-bo"), ("123", "124"), ("robin", "wren", "owl", "kite"), False),
     "ticks.csv": ("ticks", *BIRDS, True),
     "toloka-boxes.tsv": ("toloka", ("ann", "bo"), ("t1",), ("robin", "wren"), False),
@@ -235,7 +249,7 @@ def test_a_pipe_and_standard_input_are_read_like_files(monkeypatch):
     for data in (content, gzip.compress(content)):
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=BytesIO(data)))
         found = read_export("-", format="preflib")
-        assert found.ballots.n_ballots == 4
+        assert found.ballots.total_ballots == 4
         assert found.ballots.instances == ("standard input",)
 
 

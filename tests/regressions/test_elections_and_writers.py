@@ -53,8 +53,8 @@ def test_a_text_file_may_be_a_table(write):
     [
         ("a.pb", "META\nkey;value\nPROJECTS\nproject_id\n1\nVOTES\nvoter_id;vote\n1\n", "line 8: there is no vote"),
         ("a.cat", "# NUMBER ALTERNATIVES: 2\n# ALTERNATIVE NAME 1: x\n# ALTERNATIVE NAME 2: x\n1: 1, 2\n", "same name"),
-        ("b.cat", "# NUMBER ALTERNATIVES: 2\n1:\n", "line 2: '1:' is not of the form"),
-        ("c.cat", "# NUMBER ALTERNATIVES: 2\n50000000: 1, 2\n", "50000000 is no number of voters that can be read"),
+        ("b.toc", "# NUMBER ALTERNATIVES: 2\n1:\n", "line 2: '1:' is not of the form"),
+        ("c.toc", "# NUMBER ALTERNATIVES: 2\n5000000000: 1, 2\n", "5000000000 is no number of voters that can be read"),
         ("d.cat", "# NUMBER ALTERNATIVES: 999999999999\n1: 1, 2\n", "no number of alternatives that can be read"),
         ("e.abc.yaml", "profile: [[0]]\nnum_cand: 999999999999\n", "no number of candidates that can be read"),
         (
@@ -77,7 +77,7 @@ def test_two_kinds_of_elections_in_one_folder(write, tmp_path):
 
 
 def test_capital_endings(write):
-    assert read_export(write("Pic.CAT", "# NUMBER ALTERNATIVES: 2\n1: 1, 2\n")).ballots.instances == ("Pic",)
+    assert read_export(write("Pic.TOC", "# NUMBER ALTERNATIVES: 2\n1: 1, 2\n")).ballots.instances == ("Pic",)
 
 
 def test_names_of_instances_survive_in_abcvoting_files(tmp_path):
@@ -156,7 +156,7 @@ def test_convert_to_standard_output_is_as_careful_as_to_a_file(write):
 
 
 def test_convert_says_what_is_left_out(write, tmp_path):
-    path = write("p.cat", "# NUMBER ALTERNATIVES: 3\n1: 1, {2, 3}\n")
+    path = write("p.toc", "# NUMBER ALTERNATIVES: 3\n1: 1, {2, 3}\n")
     told = run("convert", path, tmp_path / "b.csv").stdout
     assert "alternatives that nobody ticked are left out ('2', '3')" in told
     again = run("convert", path, tmp_path / "c.cat").stdout

@@ -57,7 +57,7 @@ class PrefLibFile:
     def alternatives(self) -> dict[str, str]:
         """Names by number; they begin with 1, or with 0 where alternative 0 has a name."""
         count = self.header.get("NUMBER ALTERNATIVES", "")
-        if not re.fullmatch("[0-9]{1,9}", count):
+        if not re.fullmatch("[0-9]{1,18}", count):
             older = self.lines and self.lines[0][1].isdigit()
             raise FileError(
                 f"{self.file} is in PrefLib's format of before 2022; download it again from preflib.org"
@@ -127,7 +127,7 @@ def _read(found: Collector, opened: PrefLibFile, prefix: str) -> None:
         found.multiplicities[name] = times
         left_out += times * (sum(map(len, groups)) < len(names))
     if left_out and not opened.is_order and len(opened.categories) > 1:
-        ballots = f"{counted(left_out, 'ballot')} of {file.path.name} {'has' if left_out == 1 else 'have'}"
+        ballots = f"{counted(left_out, 'ballot')} on instance {file.stem!r} {'has' if left_out == 1 else 'have'}"
         found.remark(f"{ballots} alternatives in no category, which count as not approved")
     stated = opened.header.get("NUMBER VOTERS", str(voters))
     if stated != str(voters):
