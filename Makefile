@@ -28,7 +28,7 @@ quiz: .venv/.installed-quiz
 test: lint types .venv/.installed-dev
 	$(BIN)/pytest -q -n auto --dist worksteal -m "not slow"
 
-# the tests that take long, then every property again with five times as many examples
+# the tests that take long, then every property again with more examples
 test-slow: .venv/.installed-dev
 	$(BIN)/pytest -q -n auto --dist worksteal -m slow
 	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest -q -n auto --dist worksteal -m "hypothesis and not slow"
