@@ -69,10 +69,16 @@ def compile_from(approvals, monkeypatch):
 
 
 def rates_of(fitted):
-    """Rates and weights by voter; copies have `.k` behind their names."""
-    table = fitted.estimate_.voter_table()
-    columns = [table[name] for name in ("voter", "hit_rate", "false_alarm_rate", "weight", "ballots")]
-    return {row[0]: [np.nan if each is None else each for each in row[1:]] for row in zip(*columns, strict=True)}
+    """Rates, weights and ballots by voter, NaN where no more than rounding was seen; copies have `.k` behind names."""
+    found, counts = fitted.estimate_, fitted.estimate_.counts
+    right, wrong = counts.winners_seen > 1e-9, counts.losers_seen > 1e-9
+    columns = [
+        np.where(right, found.parameters.hit_rates, np.nan),
+        np.where(wrong, found.parameters.false_alarm_rates, np.nan),
+        np.where(right & wrong, found.parameters.weights, np.nan),
+        found.ballots.ballots_per_voter,
+    ]
+    return dict(zip(found.ballots.voters, np.array(columns).T.tolist(), strict=True))
 
 
 def assert_equivalent(one, other, times=TIMES):

@@ -14,6 +14,7 @@ from epivote.model.statistics import Statistics
 
 LEAST_STRENGTH = 0.5  # alternatives' worth of belief in the crowd where it cannot be estimated; a round number
 MOST_STRENGTH = 1000.0  # likewise; voters who seem to differ less than this allows are all but alike; a round number
+ROUNDING = 1e-9  # share of all trials below which what is left of them is rounding, as where everyone has one trial
 BELIEVED_PER_GROUP = 1.0  # instances believed in every group, so that none vanishes; a round number
 
 
@@ -127,7 +128,7 @@ def _crowd(
     successes, trials, times = successes[seen], trials[seen], times[seen]
     groups = int(times.sum())
     room = total - float((times * trials**2).sum()) / total - (groups - 1)
-    if groups < 3 or room <= 0:
+    if groups < 3 or room <= ROUNDING * total:
         return mean, LEAST_STRENGTH
     spread = float((times * trials * (successes / trials - mean) ** 2).sum()) / (mean * (1 - mean))
     correlation = (spread - (groups - 1)) / room
