@@ -197,6 +197,12 @@ def test_rare_names_are_odd_only_among_more_than_forty_ballots(count, told):
     assert odd == (["ticked only once: 'b', 'c'; check the spelling"] if told else [])
 
 
+def test_what_one_line_of_many_voters_ticked_is_not_rare():
+    cast = {("many", "q"): {"a"}, ("few", "q"): {"b"}, ("one", "q"): {"c"}}
+    ballots = Ballots.from_mapping(cast, multiplicities={"many": 90, "few": 2, "one": 1})
+    assert "ticked only once: 'c'; check the spelling" in inspect_ballots(ballots).odd
+
+
 def test_what_is_odd_is_listed_with_three_names_at_most():
     odd = inspect_ballots(crowd(4, {("v2", "z0"): {"robin"}, ("v2", "z1"): {"wren"}})).odd
     assert "never ticked: 'a', 'b', 'c' and 2 more" in odd

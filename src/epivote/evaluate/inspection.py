@@ -45,11 +45,8 @@ class Inspection:
 
 def inspect_ballots(ballots: AnyBallots) -> Inspection:
     """A look at ballots; `odd` says in words what may be a mistake of the file or of how it was read."""
-    times = ballots.ballot_multiplicities
-    sizes = counts_of(ballots.ballot_sizes, times)
-    seen = _seen(ballots)
-    ticked_times = None if times is None else np.repeat(times, ballots.ballot_sizes)
-    ticks = counts_of(ballots.approved, ticked_times, ballots.n_alternatives)
+    sizes = counts_of(ballots.ballot_sizes, ballots.ballot_multiplicities)
+    seen, ticks = _seen(ballots), _ticks(ballots)
     shares = np.divide(ticks, seen, out=np.zeros(len(ticks)), where=seen > 0)
     return Inspection(
         sizes={size: int(count) for size, count in enumerate(sizes) if count},
@@ -64,7 +61,14 @@ def inspect_ballots(ballots: AnyBallots) -> Inspection:
 
 def oddities(ballots: AnyBallots) -> tuple[str, ...]:
     """What may be a mistake of the file or of how it was read, a sentence each."""
-    return tuple(_oddities(ballots, np.bincount(ballots.approved, minlength=ballots.n_alternatives)))
+    return tuple(_oddities(ballots, _ticks(ballots)))
+
+
+def _ticks(ballots: AnyBallots) -> IntArray:
+    """On how many ballots each alternative was ticked."""
+    times = ballots.ballot_multiplicities
+    ticked_times = None if times is None else np.repeat(times, ballots.ballot_sizes)
+    return counts_of(ballots.approved, ticked_times, ballots.n_alternatives)
 
 
 def _spread(counts: IntArray, times: IntArray | None = None) -> Spread:
