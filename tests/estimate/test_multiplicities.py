@@ -25,6 +25,7 @@ from epivote import (
     summarize,
     write_packed,
 )
+from epivote.estimate import starts
 from epivote.estimate.reproducibility import halves
 from epivote.kernels import compiling
 from epivote.planning import check_plan, thin, typical_parameters
@@ -161,6 +162,27 @@ def test_millions_of_voters_in_compiled_rows(monkeypatch):
     merged = Ballots.from_mapping(ballots, alternatives=["y", "x", "w"], multiplicities=times)
     for rule in (EM((1, 2)), AMLE((1, 1), start="uniform")):
         assert dict(rule.fit(merged).truth_) == {"z": {"x"}}
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("ways", ["_by_products", "_by_pairs"])
+def test_voters_are_as_far_from_everyone(seed, ways):
+    merged, spelt_out = both(small_election(seed))
+    few, many = (np.stack(getattr(starts, ways)(ballots)) for ballots in (merged, spelt_out))
+    for i, voter in enumerate(merged.voters):
+        assert few[:, i] == pytest.approx(many[:, spelt_out.voter_index[f"{voter}.0"]])
+    lonely = Ballots.from_mapping({("a", "z"): {"x"}, ("b", "z"): {"y"}, ("c", "w"): {"x"}}, multiplicities={"b": 3})
+    distances = [starts.total_distances(ballots) for ballots in (lonely, lonely.expanded())]
+    assert distances[0] == pytest.approx(distances[1][[0, 1, 4]])
+
+
+def test_counting_rules_count_everyone():
+    cast = {("a", "z"): {"x"}, ("b", "z"): {"y"}, ("c", "z"): {"y"}, ("d", "z"): {"x", "y", "w"}}
+    ballots = Ballots.from_mapping(cast, multiplicities={"a": 3, "d": 2})
+    assert dict(Modal().fit_predict(ballots)) == {"z": {"x"}}
+    assert dict(Majority().fit_predict(ballots)) == {"z": {"x", "y"}}, "5 and 4 of 7"
+    assert dict(Approval(1, weights="jaccard").fit_predict(ballots)) == {"z": {"x"}}
+    assert dict(Approval(2).fit_predict(ballots)) == {"z": {"x", "y"}}
 
 
 # What is said about a fit
