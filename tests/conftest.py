@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # examples per property: few while somebody waits for the quick tests, more in `make test-slow`, many to search for faults
-PROFILES = {"default": 30, "thorough": 80, "search": 2000}
+PROFILES = {"default": 30, "thorough": 100, "search": 2000}
 for name, examples in PROFILES.items():
     settings.register_profile(
         name,
