@@ -1,6 +1,5 @@
 """Iterations one by one: when they stop, what they count, where they start, and which of several starts wins."""
 
-import itertools
 import math
 import warnings
 
@@ -21,14 +20,14 @@ BOUNDS = (1, 2)
 
 @pytest.fixture
 def steps(monkeypatch):
-    """The parameters that every iteration of a fit led to; EM does not look whether a crowd is upside down."""
+    """Where every iteration of a fit started and what it led to; EM does not look whether a crowd is upside down."""
     found = []
     for module in (amle_module, em_module):
         original = module.maximise
 
         def noted(*given, original=original):
-            found.append(original(*given))
-            return found[-1]
+            found.append((given[1], original(*given)))
+            return found[-1][1]
 
         monkeypatch.setattr(module, "maximise", noted)
     monkeypatch.setattr(EM, "_seems_upside_down", lambda *_: False)
@@ -37,7 +36,7 @@ def steps(monkeypatch):
 
 def changes(steps):
     """How far every iteration but the first moved the rates and priors."""
-    return [later.distance(earlier) for earlier, later in itertools.pairwise(steps)]
+    return [after.distance(before) for before, after in steps[1:]]
 
 
 KINDS = [

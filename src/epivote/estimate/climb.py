@@ -14,6 +14,7 @@ import numpy as np
 from epivote.data.estimate import Status
 from epivote.data.names import FloatArray
 from epivote.data.parameters import Parameters
+from epivote.estimate.ahead import Ahead
 from epivote.estimate.checkpoint import Checkpoint, SavedRun, as_arrays, parameters_in
 from epivote.model.pseudo import GroupBelief, PseudoCounts
 from epivote.model.statistics import Statistics
@@ -28,7 +29,8 @@ class State:
 
     `statistics` were counted under `previous`, and `parameters` are the most likely ones given them and what is
     `believed`. The `objectives` are those since what is believed has settled, which took `settling` iterations; of the
-    last one `belief` is what is believed, the rest is the log-likelihood.
+    last one `belief` is what is believed, the rest is the log-likelihood. The next iteration starts at `parameters`,
+    or `ahead` of them.
     """
 
     first: Parameters
@@ -40,6 +42,7 @@ class State:
     objectives: tuple[float, ...] = ()
     belief: float = 0.0
     settling: int = 0
+    ahead: Ahead | None = None
     status: Status = "iteration limit"
 
     @classmethod
@@ -58,6 +61,11 @@ class State:
     def n_iterations(self) -> int:
         """How many iterations were made."""
         return self.settling + len(self.objectives)
+
+    @property
+    def log_likelihood(self) -> float:
+        """Of the ballots alone, under the parameters before the last iteration."""
+        return self.objectives[-1] - self.belief
 
     def moved(
         self, parameters: Parameters, statistics: Statistics, log_likelihood: float, belief: float, tolerance: float
@@ -109,6 +117,7 @@ class Run:
             objectives=tuple(kept["objectives"].tolist()),
             belief=float(kept["belief"][0]),
             settling=settling,
+            ahead=_ahead(kept),
             status="converged" if converged else "iteration limit",
         )
 
@@ -125,6 +134,9 @@ class Run:
             kept["believed_groups"] = np.concatenate([[believed.groups.weight], believed.groups.priors])
         kept["objectives"] = np.array(state.objectives)
         kept["belief"] = np.array([state.belief])
+        if state.ahead is not None:
+            kept |= as_arrays("ahead", state.ahead.start)
+            kept |= {"ahead_starts": state.ahead.starts, "ahead_results": state.ahead.results}
         kept["progress"] = np.array([state.settling, state.settled, state.status == "converged"], float)
         self.checkpoint.put(self.name, **kept)
         self.progress(state.n_iterations, state.objectives[-1])
@@ -136,6 +148,12 @@ def _believed(kept: SavedRun) -> PseudoCounts:
         return believed
     weight, *priors = kept["believed_groups"].tolist()
     return replace(believed, groups=GroupBelief(np.array(priors), weight))
+
+
+def _ahead(kept: SavedRun) -> Ahead | None:
+    if "ahead_starts" not in kept:
+        return None
+    return Ahead(parameters_in(kept, "ahead"), kept["ahead_starts"], kept["ahead_results"])
 
 
 def climb(state: State, step: Step, limit: int) -> Iterator[State]:

@@ -14,6 +14,7 @@ from epivote.data.estimate import Estimate
 from epivote.data.parameters import Parameters
 from epivote.engines.gold import Gold
 from epivote.errors import CrowdWarning, InputError
+from epivote.estimate.ahead import look_ahead
 from epivote.estimate.base import UPSIDE_DOWN, RatedEstimator
 from epivote.estimate.climb import Count, Run, State, Step, top
 from epivote.estimate.groups import SMALLEST_GAIN, check_groups, group_step, grouped, largest_first, weighed_groups
@@ -30,7 +31,7 @@ from epivote.estimate.maximise import (
 )
 from epivote.estimate.model import Model
 from epivote.estimate.outcome import rated_estimate
-from epivote.estimate.probe import MIRROR_GAIN, PROBE_ITERATIONS, PROBE_TOLERANCE, sampled
+from epivote.estimate.probe import GLANCE_ITERATIONS, MIRROR_GAIN, PROBE_ITERATIONS, PROBE_TOLERANCE, sampled
 from epivote.estimate.reliability import upside_down
 from epivote.estimate.stream import START, Stream
 from epivote.estimate.workload import InMemoryWorkload, Workload, workload
@@ -127,7 +128,7 @@ class EM(RatedEstimator):
         if plain.status == "interrupted":
             return rated_estimate(work, plain, sets_from=plain.parameters)
         try:
-            start = plain
+            plain = start = replace(plain, ahead=None)
             if not run.is_kept:
                 start = grouped(work, plain, groups, self._strength(), self.floor, np.random.default_rng(self.seed))
             step = group_step(work, self.floor, tolerance=self.tolerance, smallest_gain=SMALLEST_GAIN)
@@ -196,12 +197,11 @@ class EM(RatedEstimator):
         work = InMemoryWorkload(sample, SizeBounds.of(self.bounds), gold)
         kind = prior_kind(self.priors, sample)
         step = em_step(work, kind, self.floor, known, strength=1.0, tolerance=PROBE_TOLERANCE)
-        upright, mirrored = (
-            top(State.at(self._start(sample, mirrored=turned), known, settled=False), step, PROBE_ITERATIONS)
-            for turned in (False, True)
-        )
-        if "interrupted" in (upright.status, mirrored.status):
-            raise KeyboardInterrupt
+        starts = (State.at(self._start(sample, mirrored=turned), known, settled=False) for turned in (False, True))
+        upright, mirrored = (_probed(start, step, GLANCE_ITERATIONS) for start in starts)
+        if mirrored.log_likelihood <= upright.log_likelihood:
+            return False
+        upright, mirrored = (_probed(state, step, PROBE_ITERATIONS) for state in (upright, mirrored))
         return _explains(work, mirrored.parameters) > _explains(work, upright.parameters) + MIRROR_GAIN
 
     def _strength(self) -> float | None:
@@ -222,6 +222,14 @@ class EM(RatedEstimator):
             raise InputError(f"shrinkage={self.shrinkage!r} must be 'auto' or a number of at least 0")
 
 
+def _probed(state: State, step: Step, iterations: int) -> State:
+    """Where a short run leads to."""
+    reached = top(state, step, iterations)
+    if reached.status == "interrupted":
+        raise KeyboardInterrupt
+    return reached
+
+
 def weighed_sets(work: Workload, kind: PriorKind) -> Count:
     """The first half of an iteration: all sets, weighed by their probabilities and counted."""
 
@@ -237,20 +245,25 @@ def em_step(
     """Weigh all sets under the rates, then take the most likely rates under these weights.
 
     Until it has settled, the belief that voters are like the crowd follows the crowd; then it stays, so that from there
-    on one objective rises.
+    on one objective rises, and iterations start ahead of where the last one led, unless the objective falls there.
     """
 
     def step(state: State) -> State:
-        statistics, log_partition = work.soft_step(state.parameters, by_menu=_by_menu(work, kind))
+        start = state.parameters if state.ahead is None else state.ahead.start
+        statistics, log_partition = work.soft_step(start, by_menu=_by_menu(work, kind))
         if not state.settled:
             like_the_crowd = shrinkage(statistics, strength=strength, with_priors=kind == "individual")
             state = replace(state, believed=known + like_the_crowd, settling=state.n_iterations, objectives=())
-        value = marginal_log_likelihood_of(statistics, log_partition, state.parameters)
-        following = maximise(statistics, state.parameters, kind, floor, state.believed)
-        belief = state.believed.log_density(state.parameters, statistics.multiplicities)
-        after = state.moved(following, statistics, value, belief, tolerance)
-        quiet = following.distance(state.parameters) <= SETTLED or after.n_iterations >= SETTLING_ITERATIONS
-        return replace(after, settled=state.settled or quiet)
+        value = marginal_log_likelihood_of(statistics, log_partition, start)
+        belief = state.believed.log_density(start, statistics.multiplicities)
+        if state.ahead is not None and value + belief < state.objectives[-1]:
+            return step(replace(state, ahead=None))
+        following = maximise(statistics, start, kind, floor, state.believed)
+        after = replace(state, parameters=start).moved(following, statistics, value, belief, tolerance)
+        quiet = following.distance(start) <= SETTLED or after.n_iterations >= SETTLING_ITERATIONS
+        if not state.settled:
+            return replace(after, settled=quiet)
+        return replace(after, ahead=look_ahead(state.ahead, start, following, floor, statistics.multiplicities))
 
     return step
 
