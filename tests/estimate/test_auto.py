@@ -70,6 +70,7 @@ def dense_crowd(seed, hits, alarms, **options):
     )
 
 
+@pytest.mark.slow
 def test_among_adversaries_amle_is_not_taken():
     """Half the voters tick what is wrong; AMLE's start trusts those who agree and finds hardly a set."""
     for seed in range(3):
@@ -115,6 +116,7 @@ def test_mistakes_coincide_where_voters_share_them():
     assert mistakes_coincide(together, np.random.default_rng(0), 2.0)
 
 
+@pytest.mark.slow
 def test_groups_are_taken_where_alternatives_go_together():
     drawn, _ = crowd_in_groups(4000, instances=250, groups=4, each=2, inside=0.8, outside=0.02, ballots=4)
     found, plain = Auto((1, 4)).fit(drawn.ballots), EM((1, 4)).fit(drawn.ballots)

@@ -26,6 +26,7 @@ from patience import apart
 from watching import DESKTOP, PHONE, barriers, device, overflow
 
 
+@pytest.mark.slow
 def test_the_carried_pictures_are_what_their_generator_makes(tmp_path):
     make(tmp_path)
     made = {str(path.relative_to(tmp_path)): path.read_text() for path in tmp_path.rglob("*.*")}
