@@ -272,7 +272,22 @@ def test_an_instance_with_enough_ballots_is_not_asked_of_others(tmp_path):
         sent = people[2].post(
             "/question/1", data={"csrf": token_in(people[2].get("/end")), "action": "answer", "tick": "0"}
         )
-        assert sent.status_code == 303, "an answer that was on its way is taken"
+        assert sent.status_code == 409, "nobody had shown it"
+        assert "has enough answers by now" in sent.text
+
+
+def test_a_question_on_the_screen_is_kept_for_whoever_looks_at_it(tmp_path):
+    with still_app(tmp_path, f"most_ballots = 1\n{TEXTS}") as app:
+        ann, bo = joined(app, "ann"), joined(app, "bo")
+        first = at(ann)
+        shown_to_ann = shown(ann.get(first))
+        seen = set()
+        while at(bo) != "/end":
+            seen.add(shown(bo.get(at(bo))))
+            say(bo, at(bo), ticks=[0])
+        assert (len(seen), shown_to_ann in seen) == (3, False)
+        assert say(ann, first, ticks=[0]) == "/end", "an answer that was on its way is taken"
+        assert set(app.state.site.store.counts().values()) == {1}
 
 
 def test_a_sure_instance_is_not_asked_of_others_but_gold_is(tmp_path):

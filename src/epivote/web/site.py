@@ -12,7 +12,7 @@ from epivote.web.questions import settled
 from epivote.web.security.limits import Limiter, Limits
 from epivote.web.security.signing import Signer
 from epivote.web.store import Secrets, Store
-from epivote.web.task import Task
+from epivote.web.task import Instance, Task
 
 Gate = Literal["open", "early", "over", "closed"]
 
@@ -56,7 +56,12 @@ class Site:
             return "over"
         return "closed" if is_closed else "open"
 
-    def settled(self) -> frozenset[str]:
-        """Instances that need no more ballots."""
-        counts = {} if self.task.most_ballots is None else self.store.counts()
+    def settled(self, voter: int | None = None) -> frozenset[str]:
+        """Instances that need no more ballots; for a voter, others may be looking at the last ones."""
+        most = self.task.most_ballots
+        counts = {} if most is None else self.store.taken(most, voter)
         return settled(self.task, self.estimation.live, counts)
+
+    def most_ballots(self, instance: Instance) -> int | None:
+        """How many people may answer an instance; gold questions are asked of everybody."""
+        return None if instance.gold is not None else self.task.most_ballots

@@ -16,7 +16,7 @@ JOINERS = re.compile("[\u200c\u200d]")
 
 
 class NotOpenError(EpivoteError):
-    """Answers are no longer taken: from this participant (`finished`) or from anybody (`closed`)."""
+    """Answers are no longer taken: from this participant (`finished`), from anybody (`closed`), here (`enough`)."""
 
 
 class NameTakenError(EpivoteError):

@@ -9,12 +9,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, select, update
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from epivote.web.store.counters import count_change, count_departure
 from epivote.web.store.database import Database
 from epivote.web.store.rows import BallotRow, NameTakenError, NotOpenError, Secrets, Voter, name_key
-from epivote.web.store.tables import ASKED, BALLOTS, SETTINGS, SKIPS, VOTERS
+from epivote.web.store.slots import give_back, hold, is_free, is_held, taken
+from epivote.web.store.tables import ASKED, BALLOTS, COUNTS, SETTINGS, SKIPS, SLOTS, VOTERS
 
 CLOSED = "closed"
 ADDRESS = "address"
@@ -130,27 +132,37 @@ class Store:
         with self.database.writing() as connection:
             unfinished = (VOTERS.c.id == voter) & VOTERS.c.finished_at.is_(None)
             connection.execute(update(VOTERS).where(unfinished).values(finished_at=now()))
+            give_back(connection, voter)
 
     def forget(self, voter: int) -> None:
         """Delete a voter with all ballots."""
         with self.database.writing() as connection:
+            self._lock(connection, voter)
+            count_departure(connection, voter)
             connection.execute(delete(VOTERS).where(VOTERS.c.id == voter))
 
     # Ballots
 
-    def answer(self, voter: int, instance: str, ticks: Iterable[str]) -> None:
-        """Keep a ballot, in place of an earlier one; the same ballot again changes nothing."""
+    def answer(self, voter: int, instance: str, ticks: Iterable[str], most: int | None = None) -> None:
+        """Keep a ballot, in place of an earlier one; the same ballot again changes nothing.
+
+        With `most` a new ballot is refused where there are as many, counting questions that others look at.
+        """
         moment = now()
         with self.database.writing() as connection:
             self._check_open(connection, voter)
+            if most is not None:
+                self._check_free(connection, voter, instance, most, moment)
             self._keep(connection, voter, instance, ticks, moment)
+            give_back(connection, voter, instance)
             connection.execute(delete(SKIPS).where(SKIPS.c.voter_id == voter, SKIPS.c.instance == instance))
 
     def skip(self, voter: int, instance: str) -> None:
         """Withdraw a ballot, if there is one, and remember that the question was passed over."""
         with self.database.writing() as connection:
             self._check_open(connection, voter)
-            connection.execute(delete(BALLOTS).where(BALLOTS.c.voter_id == voter, BALLOTS.c.instance == instance))
+            self._remove(connection, voter, instance)
+            give_back(connection, voter, instance)
             row = {"voter_id": voter, "instance": instance}
             connection.execute(self._insert(SKIPS).values(row).on_conflict_do_nothing())
 
@@ -160,14 +172,34 @@ class Store:
             row = {"voter_id": voter, "position": position, "instance": instance}
             connection.execute(self._insert(ASKED).values(row).on_conflict_do_nothing())
 
-    def counts(self) -> dict[str, int]:
-        """Ballots per instance."""
+    def reserve(self, voter: int, instance: str, most: int) -> bool:
+        """Keep a slot for a voter who is about to see a question; whether one was free."""
+        moment = now()
+        own = (SLOTS.c.voter_id == voter) & (SLOTS.c.instance == instance) & is_held(moment, share=0.5)
         with self.database.reading() as connection:
-            counted = select(BALLOTS.c.instance, func.count()).group_by(BALLOTS.c.instance)
-            return {row.instance: row[1] for row in connection.execute(counted)}
+            if connection.scalar(select(SLOTS.c.until).where(own)) is not None:
+                return True
+        with self.database.writing() as connection:
+            if self._lock(connection, voter) is None or not is_free(connection, voter, instance, most, moment):
+                return False
+            hold(connection, voter, instance, moment)
+            return True
+
+    def taken(self, most: int, voter: int | None = None) -> dict[str, int]:
+        """Instances with `most` ballots, and how many they have; for a voter, slots of others count as well."""
+        complete = select(COUNTS.c.instance, COUNTS.c.ballots).where(COUNTS.c.ballots >= most)
+        wanted = complete if voter is None else taken(most, voter, now())
+        with self.database.reading() as connection:
+            return {row.instance: row[1] for row in connection.execute(wanted)}
+
+    def counts(self) -> dict[str, int]:
+        """Ballots per instance that has any."""
+        with self.database.reading() as connection:
+            counted = select(COUNTS.c.instance, COUNTS.c.ballots).where(COUNTS.c.ballots > 0)
+            return {row.instance: row.ballots for row in connection.execute(counted)}
 
     def stamp(self) -> Stamp:
-        """Something that differs whenever ballots do."""
+        """How many ballots there are, and how often one came, changed or went: it differs whenever they do."""
         with self.database.reading() as connection:
             return self._stamp(connection)
 
@@ -185,16 +217,9 @@ class Store:
 
     def participants(self) -> list[Participant]:
         """Everybody, first come first."""
-        counted = func.count(BALLOTS.c.instance)
-        columns = (VOTERS.c.name, VOTERS.c.is_person, VOTERS.c.joined_at, VOTERS.c.finished_at)
-        wanted = (
-            select(*columns, counted)
-            .outerjoin(BALLOTS, BALLOTS.c.voter_id == VOTERS.c.id)
-            .group_by(VOTERS.c.id)
-            .order_by(VOTERS.c.id)
-        )
+        columns = (VOTERS.c.name, VOTERS.c.is_person, VOTERS.c.joined_at, VOTERS.c.finished_at, VOTERS.c.ballots)
         with self.database.reading() as connection:
-            return [Participant(*row) for row in connection.execute(wanted)]
+            return [Participant(*row) for row in connection.execute(select(*columns).order_by(VOTERS.c.id))]
 
     # Programs that vote
 
@@ -226,10 +251,8 @@ class Store:
     def withdraw(self, voter: int, instance: str) -> bool:
         """Delete a ballot; whether there was one."""
         with self.database.writing() as connection:
-            gone = connection.execute(
-                delete(BALLOTS).where(BALLOTS.c.voter_id == voter, BALLOTS.c.instance == instance)
-            )
-            return bool(gone.rowcount)
+            self._lock(connection, voter)
+            return self._remove(connection, voter, instance)
 
     # Inside a transaction
 
@@ -242,10 +265,9 @@ class Store:
         return connection.scalar(select(SETTINGS.c.value).where(SETTINGS.c.name == name))
 
     def _stamp(self, connection: Connection) -> Stamp:
-        count, last = connection.execute(
-            select(func.count(), func.max(BALLOTS.c.changed_at)).select_from(BALLOTS)
-        ).one()
-        return int(count), int(last or 0)
+        sums = select(func.coalesce(func.sum(COUNTS.c.ballots), 0), func.coalesce(func.sum(COUNTS.c.changes), 0))
+        ballots, changes = connection.execute(sums).one()
+        return int(ballots), int(changes)
 
     def _add(self, connection: Connection, name: str, visit: str, *, is_person: bool) -> Row[Any] | None:
         """A new voter, or nothing if the name is taken."""
@@ -263,23 +285,45 @@ class Store:
 
     def _check_open(self, connection: Connection, voter: int) -> None:
         """Refuse where nothing more is taken; until the transaction ends, the voter can neither finish nor leave."""
-        row = connection.execute(select(VOTERS.c.finished_at).where(VOTERS.c.id == voter).with_for_update()).first()
+        row = self._lock(connection, voter)
         if row is None or row.finished_at is not None:
             raise NotOpenError("finished")
         if self._setting(connection, CLOSED) is not None:
             raise NotOpenError("closed")
 
+    def _check_free(self, connection: Connection, voter: int, instance: str, most: int, moment: int) -> None:
+        """Refuse a new ballot of a locked voter where no slot is left."""
+        own = (BALLOTS.c.voter_id == voter) & (BALLOTS.c.instance == instance)
+        is_new = connection.scalar(select(BALLOTS.c.voter_id).where(own)) is None
+        if is_new and not is_free(connection, voter, instance, most, moment):
+            raise NotOpenError("enough")
+
+    def _lock(self, connection: Connection, voter: int) -> Row[Any] | None:
+        """A voter, whom nobody else changes until the transaction ends; nothing if there is none."""
+        row = connection.execute(select(VOTERS.c.finished_at).where(VOTERS.c.id == voter).with_for_update())
+        return row.first()
+
     def _keep(self, connection: Connection, voter: int, instance: str, ticks: Iterable[str], moment: int) -> None:
+        """A ballot of a locked voter."""
         told = json.dumps(list(ticks), ensure_ascii=False)
-        times = {"cast_at": moment, "changed_at": moment}
-        row = self._insert(BALLOTS).values(voter_id=voter, instance=instance, ticks=told, **times)
-        connection.execute(
-            row.on_conflict_do_update(
-                index_elements=[BALLOTS.c.voter_id, BALLOTS.c.instance],
-                set_={"ticks": told, "changed_at": moment},
-                where=BALLOTS.c.ticks != told,
-            )
-        )
+        own = (BALLOTS.c.voter_id == voter) & (BALLOTS.c.instance == instance)
+        before = connection.scalar(select(BALLOTS.c.ticks).where(own))
+        if before == told:
+            return
+        if before is None:
+            row = {"voter_id": voter, "instance": instance, "ticks": told, "cast_at": moment, "changed_at": moment}
+            connection.execute(insert(BALLOTS).values(row))
+        else:
+            connection.execute(update(BALLOTS).where(own).values(ticks=told, changed_at=moment))
+        count_change(connection, voter, instance, more=int(before is None))
+
+    def _remove(self, connection: Connection, voter: int, instance: str) -> bool:
+        """Delete a ballot of a locked voter; whether there was one."""
+        own = (BALLOTS.c.voter_id == voter) & (BALLOTS.c.instance == instance)
+        if not connection.execute(delete(BALLOTS).where(own)).rowcount:
+            return False
+        count_change(connection, voter, instance, more=-1)
+        return True
 
 
 def _voter(row: Row[Any]) -> Voter:

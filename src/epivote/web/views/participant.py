@@ -60,7 +60,7 @@ def end(visit: Visit) -> Response:
     sheet, site = visit.sheet, visit.site
     live = site.estimation.live
     order = own_order(site.task, sheet)
-    closed = site.settled()
+    closed = visit.settled
     place = live.places.get(sheet.voter.name)
     fresh = place is not None and place.counted == len([name for name in sheet.ballots if name in site.task.by_name])
     return visit.page(
@@ -135,7 +135,7 @@ def _joined(visit: Visit) -> str | None:
 
 def _is_going_on(visit: Visit) -> bool:
     """Whether there are questions to be answered yet."""
-    said = {*visit.sheet.ballots, *visit.sheet.skips, *visit.site.settled()}
+    said = {*visit.sheet.ballots, *visit.sheet.skips, *visit.settled}
     return visit.may_answer and any(name not in said for name in visit.site.task.by_name)
 
 

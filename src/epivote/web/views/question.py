@@ -26,7 +26,7 @@ def show(visit: Visit) -> Response:
     if not visit.may_answer:
         return see("/end")
     instance = _instance(visit)
-    if instance.name not in visit.sheet.ballots and instance.name in visit.site.settled():
+    if instance.name not in visit.sheet.ballots and not _is_free(visit, instance):
         return see("/question")
     return _page(visit, instance)
 
@@ -48,11 +48,19 @@ def answer(visit: Visit) -> Response:
         said = replace(sheet, ballots=without, skips=sheet.skips | {instance.name})
     elif action in ("answer", "none"):
         kept = ticks if action == "answer" else ()
-        store.answer(sheet.voter.id, instance.name, kept)
+        store.answer(sheet.voter.id, instance.name, kept, visit.site.most_ballots(instance))
         said = replace(sheet, ballots={**sheet.ballots, instance.name: kept}, skips=sheet.skips - {instance.name})
     else:
         raise PageError(422, "error.422")
     return see(_next(visit, said, after=_position(visit)))
+
+
+def _is_free(visit: Visit, instance: Instance) -> bool:
+    """Whether an unanswered question may be shown; a slot for its ballot is then kept for some time."""
+    if instance.name in visit.settled:
+        return False
+    most = visit.site.most_ballots(instance)
+    return most is None or visit.site.store.reserve(visit.sheet.voter.id, instance.name, most)
 
 
 def _instance(visit: Visit) -> Instance:
@@ -82,7 +90,7 @@ def _ticks(visit: Visit, instance: Instance) -> tuple[str, ...]:
 def _next(visit: Visit, sheet: Sheet, after: int = 0) -> str:
     """Where the next open question is; with the most doubtful first, it is chosen now."""
     site = visit.site
-    closed = site.settled()
+    closed = visit.settled
     order = own_order(site.task, sheet)
     position = next_open(order, sheet, closed, after)
     if position is None and site.task.order == "doubtful":
@@ -96,7 +104,7 @@ def _next(visit: Visit, sheet: Sheet, after: int = 0) -> str:
 def _page(visit: Visit, instance: Instance, *, status: int = 200, wrong: str = "") -> Response:
     task, sheet = visit.site.task, visit.sheet
     order = own_order(task, sheet)
-    closed = visit.site.settled()
+    closed = visit.settled
     position = _position(visit)
     everything = order if task.order == "shuffled" else list(task.by_name)
     wanted = [name for name in everything if name in sheet.ballots or name in sheet.skips or name not in closed]

@@ -71,6 +71,11 @@ class Visit:
             raise NotJoinedError
         return found
 
+    @cached_property
+    def settled(self) -> frozenset[str]:
+        """Instances that this participant need not be asked any more."""
+        return self.site.settled(self.sheet.voter.id)
+
     @property
     def gate(self) -> Gate:
         """Whether answers are taken now."""
