@@ -62,7 +62,7 @@ def say(client, address, action="answer", ticks=()):
 
 def shown(page):
     """The text of the question on a page, to tell which one it is."""
-    return re.search(r'<p class="lines lead">([^<]*)</p>', page.text)[1]
+    return re.search(r'<div class="prose"><p>([^<]*)</p></div>', page.text)[1]
 
 
 def organiser(app):

@@ -16,7 +16,8 @@ from epivote.web.security.signing import new_visit
 from epivote.web.site import Settings
 from epivote.web.store import InvitationError, NameTakenError, NotOpenError
 from epivote.web.views.errors import HANDLERS, refusal
-from epivote.web.views.pages import paragraphs, picture_address, static_address, when
+from epivote.web.views.pages import picture_address, static_address, when
+from epivote.web.views.prose import prose
 from in_process import joined, organiser, token_in, visitor
 from one_moment import NO_LIMITS, program, still_app
 from small_quiz import QUIZ
@@ -271,8 +272,8 @@ def test_files_of_ours_are_kept_for_a_year_under_an_address_of_their_content(app
 
 
 def test_texts_and_times_as_pages_show_them():
-    assert paragraphs("a\nb\n \n\n c \n\n\n") == ["a\nb", "c"]
-    assert paragraphs("") == []
+    assert prose("a\nb\n \n\n c \n\n\n") == "<p>a<br />\nb</p>\n<p>c</p>"
+    assert prose("") == ""
     assert picture_address("a b/é?.png") == "/picture/a%20b/%C3%A9%3F.png"
     assert when(1_800_000_000_000_000) == "2027-01-15 08:00 UTC"
 
@@ -291,5 +292,5 @@ def test_one_language_offers_no_choice(tmp_path):
         page = visitor(app).get("/privacy").text
         assert 'lang="fr"' in page
         assert "/language/" not in page
-        assert '<p class="lines">Chez nous.</p>\n<p class="lines">Au revoir.</p>' in page
+        assert '<div class="prose"><p>Chez nous.</p>\n<p>Au revoir.</p></div>' in page
         assert visitor(app).get("/language/en").status_code == 404

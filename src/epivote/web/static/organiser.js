@@ -10,9 +10,18 @@
     return made;
   }
 
-  function named(name, tags) {
+  function thumb(address) {
+    const picture = element("img", undefined, "thumb");
+    picture.loading = "lazy";
+    picture.alt = "";
+    picture.src = address;
+    return picture;
+  }
+
+  function named(name, tags, picture) {
     const cell = element("th");
     cell.scope = "row";
+    if (picture) cell.append(thumb(picture));
     cell.append(element("bdi", name), ...tags.map((tag) => element("span", tag, "tag")));
     return cell;
   }
@@ -28,7 +37,7 @@
     }
     if (row.crowd) answer.append(element("span", `the ballots alone say: ${row.crowd.join(", ") || "none of these"}`, "tag"));
     const tags = [...(row.gold ? ["gold"] : []), ...(row.settled ? ["no longer asked"] : [])];
-    line.append(named(row.name, tags), answer, element("td", row.confidence_words, "number"), element("td", row.ballots, "number"), element("td", row.more, "number"));
+    line.append(named(row.name, tags, row.thumb), answer, element("td", row.confidence_words, "number"), element("td", row.ballots, "number"), element("td", row.more, "number"));
     return line;
   }
 
@@ -98,6 +107,17 @@
     }
     setTimeout(ask, next);
   }
+
+  const copy = find("copy");
+  copy.hidden = !navigator.clipboard; // needs HTTPS or this machine
+  copy.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(find("command").textContent);
+      say(find("copied"), "Copied.");
+    } catch {
+      say(find("copied"), "The browser did not allow it; select the command and copy it.");
+    }
+  });
 
   ask();
 })();

@@ -11,8 +11,9 @@ from epivote.web.exporting import command_for, task_files
 from epivote.web.site import Gate
 from epivote.web.store.store import Participant
 from epivote.web.task import Instance, Task
-from epivote.web.views.pages import when
+from epivote.web.views.pages import picture_address, when
 
+NEARLY_ONE = 0.9995  # the smallest confidence that one decimal would show as 100.0 %
 GATES = {
     "open": "Open: answers are taken.",
     "early": "Not open yet: the opening time of the task has not come.",
@@ -61,6 +62,7 @@ def board_of(
 def _set_row(instance: Instance, found: SetFound | None, is_settled: bool) -> dict[str, Any]:
     row = {
         "name": instance.name,
+        "thumb": picture_address(instance.picture) if instance.picture else "",
         "gold": instance.gold is not None,
         "settled": is_settled,
         "answer": None,
@@ -72,12 +74,22 @@ def _set_row(instance: Instance, found: SetFound | None, is_settled: bool) -> di
     if found is not None:
         row["answer"] = list(found.answer)
         row["confidence"] = found.confidence
-        row["confidence_words"] = f"{found.confidence:.1%}"
+        row["confidence_words"] = "gold" if _is_gold(instance, found) else in_percent(found.confidence)
         row["ballots"] = found.ballots
         row["more"] = _more_in_words(found.more)
         if found.crowd != found.answer:
             row["crowd"] = list(found.crowd)
     return row
+
+
+def in_percent(confidence: float) -> str:
+    """`93.4 %`; never a rounded 100 %, which would claim more than ballots can show."""
+    return "> 99.9 %" if confidence >= NEARLY_ONE else f"{100 * confidence:.1f} %"
+
+
+def _is_gold(instance: Instance, found: SetFound) -> bool:
+    """Whether a set was told by the organiser rather than found."""
+    return instance.gold is not None and found.confidence == 1 and frozenset(found.answer) == instance.gold
 
 
 def _more_in_words(more: int | None) -> str:

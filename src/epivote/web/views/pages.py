@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime, tzinfo
 from functools import cache
 from hashlib import sha256
@@ -14,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
 from epivote.web.languages import Language
+from epivote.web.views.prose import prose
 
 STATIC = {file.name: file.read_bytes() for file in (files("epivote.web") / "static").iterdir() if file.is_file()}
 
@@ -33,7 +33,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(paragraphs=paragraphs, picture=picture_address, static=static_address, when=when)
+    environment.filters.update(picture=picture_address, prose=prose, static=static_address, when=when)
     return environment
 
 
@@ -41,11 +41,6 @@ def render(template: str, language: Language, *, status: int = 200, **context: A
     """A page in a language."""
     text = _environment().get_template(template).render(say=language, lang=language.code, **context)
     return HTMLResponse(text.encode("utf-8", "replace"), status)
-
-
-def paragraphs(text: str) -> list[str]:
-    """A text cut at blank lines."""
-    return [part.strip() for part in re.split(r"\n\s*\n", text) if part.strip()]
 
 
 def picture_address(path: str) -> str:

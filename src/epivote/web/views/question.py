@@ -13,7 +13,8 @@ from epivote.web.store import NotOpenError
 from epivote.web.store.store import Sheet
 from epivote.web.task import Instance
 from epivote.web.views.errors import PageError
-from epivote.web.views.visit import Visit, see
+from epivote.web.views.measure import picture_size
+from epivote.web.views.visit import Visit, go_to, see
 
 
 def go_on(visit: Visit) -> Response:
@@ -52,7 +53,7 @@ def answer(visit: Visit) -> Response:
         said = replace(sheet, ballots={**sheet.ballots, instance.name: kept}, skips=sheet.skips - {instance.name})
     else:
         raise PageError(422, "error.422")
-    return see(_next(visit, said, after=_position(visit)))
+    return go_to(visit, _next(visit, said, after=_position(visit)))
 
 
 def _is_free(visit: Visit, instance: Instance) -> bool:
@@ -120,7 +121,8 @@ def _page(visit: Visit, instance: Instance, *, status: int = 200, wrong: str = "
         size=_size_in_words(visit.language, instance) if task.show_size else "",
         progress=visit.language.counted("question.progress", len(wanted), done=done, total=len(wanted)),
         boxes=[(numbers[each.name], each, each.name in (ticked or ())) for each in instance.offered],
-        is_compact=not any(each.help for each in instance.offered),
+        is_tiled=all(each.picture and not each.help for each in instance.offered),
+        measured=picture_size(task.folder / instance.picture) if instance.picture else None,
         is_answered=ticked is not None,
         is_empty=ticked == (),
         done=done,

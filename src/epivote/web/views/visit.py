@@ -10,7 +10,7 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from epivote.web.languages import Language, language
 from epivote.web.security.headers import address_of, sent_from_here
@@ -168,6 +168,13 @@ def either(shown: Endpoint, changed: Endpoint) -> Endpoint:
 def see(path: str) -> Response:
     """Go on to another page."""
     return RedirectResponse(path, 303)
+
+
+def go_to(visit: Visit, path: str) -> Response:
+    """The same for a script that sent the form and goes there itself, so that a lost connection costs it nothing."""
+    if visit.request.headers.get("accept") == "application/json":
+        return JSONResponse({"next": path})
+    return see(path)
 
 
 def _shown(view: View, visit: Visit) -> Response:
