@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import httpx
 
+from epivote.web.security.signing import Signer
 from examples.crowd.pages import Page, parse
 
 DEVICES = itertools.count(1)
@@ -37,6 +38,11 @@ class Visitor:
 
     def __exit__(self, *_):
         self.client.close()
+
+    @property
+    def own_cookies(self):
+        """Its cookies by their kind; in the browser their names end in a mark of the task."""
+        return {name.rpartition("_")[0]: value for name, value in self.client.cookies.items()}
 
     def get(self, path, **options):
         return self.client.get(path, **options)
@@ -93,6 +99,16 @@ def raw(served, method, path, headers=(), sent=None):
         return answered.status, {name.lower(): value for name, value in answered.getheaders()}, body
     finally:
         connection.close()
+
+
+def own_name(served, kind) -> str:
+    """The name of a cookie of a served task."""
+    return Signer(served.store.secrets().cookies).cookie_name(kind)
+
+
+def picture(served, path="dot.svg") -> str:
+    """Where a served task shows a file of its folder."""
+    return f"/picture/{Signer(served.store.secrets().cookies).file_key(path)}"
 
 
 def organiser(served, **options) -> Visitor:

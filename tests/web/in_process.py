@@ -34,6 +34,17 @@ def visitor(app, **headers):
     return TestClient(app, headers=headers, follow_redirects=False)
 
 
+def cookie_of(app, client, kind="epivote"):
+    """What the browser keeps of a cookie of this task."""
+    return client.cookies[app.state.site.cookie(kind)]
+
+
+def voter_of(app, client):
+    """The participant that a visitor's cookie names."""
+    site = app.state.site
+    return site.store.sheet(site.signer.unseal("epivote", cookie_of(app, client))).voter
+
+
 def token_in(page):
     return re.search(r'name="csrf" value="([^"]+)"', page.text)[1]
 

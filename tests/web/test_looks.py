@@ -88,12 +88,10 @@ def test_markdown_shows_no_picture_from_elsewhere():
 def test_room_is_kept_for_a_picture_of_known_size(tmp_path):
     with still_app(tmp_path) as app:
         ann = joined(app, "ann")
+        dot = app.state.site.picture("dot.svg")
         pages = [ann.get(f"/question/{position}").text for position in range(1, 5)]
         assert sum('width="90" height="60"' in page for page in pages) == 2
-        assert (
-            sum('<a class="zoom" href="/picture/dot.svg" target="_blank" rel="noopener">' in page for page in pages)
-            == 2
-        )
+        assert sum(f'<a class="zoom" href="{dot}" target="_blank" rel="noopener">' in page for page in pages) == 2
 
 
 @pytest.mark.parametrize("is_tiled", [True, False])

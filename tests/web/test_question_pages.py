@@ -46,7 +46,7 @@ def name_at(client, position):
 
 def sheet_of(app, client):
     site = app.state.site
-    return site.store.sheet(site.signer.unseal(PARTICIPANT, client.cookies[PARTICIPANT]))
+    return site.store.sheet(site.signer.unseal(PARTICIPANT, client.cookies[site.cookie(PARTICIPANT)]))
 
 
 def progress(client, position):
@@ -123,7 +123,7 @@ def test_after_an_answer_comes_the_next_open_question_then_those_before(app):
 def test_the_picture_of_the_question_after_this_one_is_loaded_ahead(app):
     ann = joined(app, "ann")
     order = [name_at(ann, position) for position in range(1, 6)]
-    addresses = [f"/picture/{name}.svg" for name in order]
+    addresses = [app.state.site.picture(f"{name}.svg") for name in order]
     assert [coming(ann, position) for position in range(1, 6)] == [*addresses[1:], addresses[0]]
     say(ann, "/question/2", ticks=[0])
     assert [coming(ann, position) for position in (1, 2, 5)] == [addresses[2], addresses[2], addresses[0]]
@@ -202,7 +202,7 @@ def test_what_others_have_settled_is_no_longer_asked_nor_counted(folder):
         assert progress(ann, 4) == (2, 4), "what one has said counts, though it is settled"
         assert progress(ann, 1) == (2, 4)
         assert questions(ann) == [(1, "answered"), (4, "open"), (5, "open")]
-        assert coming(ann, 1) == f"/picture/{order[3]}.svg"
+        assert coming(ann, 1) == app.state.site.picture(f"{order[3]}.svg")
         assert say(ann, "/question/1", ticks=[0]) == "/question/4"
         for position in (4, 5):
             say(ann, f"/question/{position}", ticks=[0])

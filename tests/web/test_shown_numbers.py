@@ -241,7 +241,7 @@ def test_places_follow_the_rule(asked, is_over):
     assert [name for name, _ in found.leaders] == list(found.places)[:10]
     assert len(expected) == 13
     client = visitor(app)
-    client.cookies["epivote"] = site.signer.seal("epivote", site.store.join("p3", "visit 3").token)
+    client.cookies[site.cookie("epivote")] = site.signer.seal("epivote", site.store.join("p3", "visit 3").token)
     page = client.get("/end").text
     rank, points, _, of, answered, agreed = expected["p3"]
     assert f"Place {rank} of {of}, with {points} points." in page
@@ -302,7 +302,7 @@ def test_handing_in_twice_is_handing_in_once(asked):
     app, _ = asked
     client = visitor(app)
     site = app.state.site
-    client.cookies["epivote"] = site.signer.seal("epivote", site.store.join("p3", "visit 3").token)
+    client.cookies[site.cookie("epivote")] = site.signer.seal("epivote", site.store.join("p3", "visit 3").token)
     before = site.store.participants()
     assert client.post("/finish", data={"csrf": token_in(client.get("/privacy"))}).status_code == 303
     assert site.store.participants() == before

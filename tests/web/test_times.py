@@ -6,7 +6,7 @@ import pytest
 
 from epivote.web.store import InvitationError
 from epivote.web.store.invitations import invite, join_invited
-from in_process import at, joined, organiser, say, token_in, visitor
+from in_process import at, cookie_of, joined, organiser, say, token_in, visitor, voter_of
 from one_moment import Clock, estimate_now, program, still_app
 from small_quiz import QUIZ
 
@@ -53,7 +53,7 @@ def token_of(app, client):
     """The token of a visitor, also where no page shows a form."""
     client.get("/")
     site = app.state.site
-    return site.signer.token("form", site.signer.unseal("epivote_visit", client.cookies["epivote_visit"]))
+    return site.signer.token("form", site.signer.unseal("epivote_visit", cookie_of(app, client, "epivote_visit")))
 
 
 def test_people_join_and_answer_only_while_it_is_open(app, bo, clock):
@@ -119,7 +119,9 @@ def test_places_count_gold_once_it_is_over(tmp_path, clock, closing):
             for instance in app.state.site.task.by_name:
                 store.answer(voter.id, instance, ["dog"] if name == "dee" and instance == "yard" else ["cat"])
         dee = visitor(app)
-        dee.cookies["epivote"] = app.state.site.signer.seal("epivote", store.join("dee", "dee").token)
+        dee.cookies[app.state.site.cookie("epivote")] = app.state.site.signer.seal(
+            "epivote", store.join("dee", "dee").token
+        )
         store.finish(store.join("dee", "dee").id)
         before = estimate_now(app)
         assert not before.counts_gold
@@ -165,7 +167,7 @@ def test_an_answer_on_a_question_that_is_gone_does_not_make_a_place_stale(app):
     ann = joined(app, "ann")
     say(ann, at(ann), ticks=[0])
     store = app.state.site.store
-    store.answer(store.sheet(app.state.site.signer.unseal("epivote", ann.cookies["epivote"])).voter.id, "gone", ["cat"])
+    store.answer(voter_of(app, ann).id, "gone", ["cat"])
     estimate_now(app)
     ann.post("/finish", data={"csrf": token_in(ann.get("/end"))})
     assert "Place 1 of 1, with one point." in ann.get("/end").text

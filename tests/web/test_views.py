@@ -6,7 +6,7 @@ import pytest
 
 from epivote.web.security.limits import Limits, Rate
 from epivote.web.site import Settings
-from in_process import at, joined, organiser, say, shown, store_of, token_in, visitor
+from in_process import at, joined, organiser, say, shown, store_of, token_in, visitor, voter_of
 from one_moment import estimate_now, still_app
 from small_quiz import QUIZ
 
@@ -32,7 +32,7 @@ def test_a_way_through(app):
     assert "You have answered 3 of 4 questions." in end
     assert end.count("skipped") >= 1
     assert say(ann, "/question/1", "skip") == "/end"
-    sheet = app.state.site.store.sheet(app.state.site.signer.unseal("epivote", ann.cookies["epivote"]))
+    sheet = app.state.site.store.sheet(voter_of(app, ann).token)
     assert sorted(map(len, sheet.ballots.values())) == [0, 1]
 
 
@@ -116,7 +116,7 @@ def test_whoever_leaves_is_forgotten(app):
     gone = ann.post("/forget", data={"csrf": token_in(ann.get("/privacy"))})
     assert (gone.status_code, gone.headers["location"]) == (303, "/")
     assert app.state.site.store.participants() == []
-    assert "epivote" not in ann.cookies
+    assert app.state.site.cookie("epivote") not in ann.cookies
     assert ann.get("/question").headers["location"] == "/"
     joined(app, "ann")
 
@@ -203,12 +203,13 @@ def test_invitations(tmp_path):
 def test_size_and_pictures(app):
     ann = joined(app, "ann")
     pages = "".join(ann.get(f"/question/{position}").text for position in range(1, 5))
+    dot = app.state.site.picture("dot.svg")
     assert pages.count("Between 1 and 2 of these are right.") == 4
-    assert pages.count('<img src="/picture/dot.svg" alt="A yard."') == 1
-    picture = ann.get("/picture/dot.svg")
+    assert pages.count(f'<img src="{dot}" alt="A yard."') == 1
+    picture = ann.get(dot)
     assert picture.headers["content-type"] == "image/svg+xml"
     assert "sandbox" in picture.headers["content-security-policy"]
-    again = ann.get("/picture/dot.svg", headers={"if-none-match": picture.headers["etag"]})
+    again = ann.get(dot, headers={"if-none-match": picture.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
 
 
@@ -243,8 +244,9 @@ def test_links_and_sounds_of_a_question(tmp_path):
         ann = joined(app, "ann")
         page = ann.get("/question/1").text
         assert 'href="https://example.org/?a&amp;b" target="_blank" rel="noopener noreferrer"' in page
-        assert '<audio controls preload="metadata" src="/picture/owl.ogg"' in page
-        assert ann.get("/picture/owl.ogg").headers["content-type"] == "audio/ogg"
+        owl = app.state.site.picture("owl.ogg")
+        assert f'<audio controls preload="metadata" src="{owl}"' in page
+        assert ann.get(owl).headers["content-type"] == "audio/ogg"
 
 
 def test_menus_offer_what_they_say(tmp_path):

@@ -16,7 +16,7 @@ from epivote.web.security.signing import new_visit
 from epivote.web.site import Settings
 from epivote.web.store import InvitationError, NameTakenError, NotOpenError
 from epivote.web.views.errors import HANDLERS, refusal
-from epivote.web.views.pages import picture_address, static_address, when
+from epivote.web.views.pages import static_address, when
 from epivote.web.views.prose import prose
 from in_process import joined, organiser, token_in, visitor
 from one_moment import NO_LIMITS, program, still_app
@@ -47,7 +47,7 @@ def test_cookies_are_kept_from_scripts_other_sites_and_open_lines(app, scheme):
 
     def check(response, name, seconds):
         ((set_name, cookie),) = cookies_of(response).items()
-        assert set_name == name
+        assert set_name == app.state.site.cookie(name)
         assert cookie.get("httponly") is True
         assert cookie["samesite"] == "lax"
         assert cookie["path"] == "/"
@@ -66,14 +66,15 @@ def test_cookies_are_kept_from_scripts_other_sites_and_open_lines(app, scheme):
     check(sent, "epivote_organiser", 30 * DAY)
     gone = client.post("/forget", data={"csrf": token_in(client.get("/privacy"))})
     check(gone, "epivote", 0)
-    assert "expires" in cookies_of(gone)["epivote"]
+    assert "expires" in cookies_of(gone)[app.state.site.cookie("epivote")]
 
 
 def test_only_pages_name_a_visit(app):
-    for path in ("/health", "/picture/dot.svg", "/static/collect.css", "/question", "/language/en", "/none"):
-        assert "epivote_visit" not in cookies_of(visitor(app).get(path)), path
+    site = app.state.site
+    for path in ("/health", site.picture("dot.svg"), "/static/collect.css", "/question", "/language/en", "/none"):
+        assert site.cookie("epivote_visit") not in cookies_of(visitor(app).get(path)), path
     for path in ("/", "/privacy"):
-        assert "epivote_visit" in cookies_of(visitor(app).get(path)), path
+        assert site.cookie("epivote_visit") in cookies_of(visitor(app).get(path)), path
     assert len({new_visit() for _ in range(50)}) == 50
     assert len(new_visit()) == 24
 
@@ -243,24 +244,25 @@ def test_files_of_the_task_have_their_kind_and_stay_alone(tmp_path):
     with still_app(tmp_path, text) as app:
         client = visitor(app)
         for number, (ending, kind) in enumerate(kinds.items()):
-            sent = client.get(f"/picture/file.{ending}")
+            address = app.state.site.picture(f"file.{ending}")
+            sent = client.get(address)
             assert (sent.status_code, sent.headers["content-type"]) == (200, kind)
             assert len(sent.content) == sizes[number]
             assert sent.headers["cache-control"] == "private, max-age=3600"
             assert "sandbox" in sent.headers["content-security-policy"]
-            in_pieces = client.get(f"/picture/file.{ending}", headers={"range": "bytes=0-9"})
+            in_pieces = client.get(address, headers={"range": "bytes=0-9"})
             assert len(in_pieces.content) == (10 if sizes[number] > largest else sizes[number]), (
                 "only large ones are sent in pieces"
             )
-            same = client.get(f"/picture/file.{ending}", headers={"if-none-match": sent.headers["etag"]})
+            same = client.get(address, headers={"if-none-match": sent.headers["etag"]})
             assert sizes[number] > largest or (same.status_code, same.headers["etag"]) == (304, sent.headers["etag"])
-        for path in ("quiz.toml", "quiz.db", "none.png", "../quiz.toml"):
+        for path in ("quiz.toml", "quiz.db", "none.png", "../quiz.toml", "file.png"):
             assert client.get(f"/picture/{path}").status_code == 404
         (tmp_path / "file.png").unlink()
-        assert client.get("/picture/file.png").status_code == 404
+        assert client.get(app.state.site.picture("file.png")).status_code == 404
         (tmp_path / "file.gif").unlink()
         (tmp_path / "file.gif").symlink_to("/etc/hostname")
-        assert client.get("/picture/file.gif").status_code == 404
+        assert client.get(app.state.site.picture("file.gif")).status_code == 404
 
 
 def test_files_of_ours_are_kept_for_a_year_under_an_address_of_their_content(app):
@@ -274,7 +276,6 @@ def test_files_of_ours_are_kept_for_a_year_under_an_address_of_their_content(app
 def test_texts_and_times_as_pages_show_them():
     assert prose("a\nb\n \n\n c \n\n\n") == "<p>a<br />\nb</p>\n<p>c</p>"
     assert prose("") == ""
-    assert picture_address("a b/é?.png") == "/picture/a%20b/%C3%A9%3F.png"
     assert when(1_800_000_000_000_000) == "2027-01-15 08:00 UTC"
 
 

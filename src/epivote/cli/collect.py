@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
 
 import typer
 
@@ -26,6 +27,9 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+
+OWN_PATHS = ("api", "organiser", "picture", "question", "static")
+"""First parts of the site's addresses: before them, a proxy's prefix could not be told apart."""
 
 TaskFile = Annotated[Path, typer.Argument(help="The task, a .toml file such as `epivote collect new` writes.")]
 DatabaseAddress = Annotated[
@@ -81,7 +85,10 @@ def serve(
     host: Annotated[str, typer.Option(help="Where to listen; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 takes a free one.")] = 8000,
     address: Annotated[
-        str | None, typer.Option(help="The address people use, if it differs, such as https://quiz.example.org/.")
+        str | None,
+        typer.Option(
+            help="The address people use, if it differs, such as https://quiz.example.org/ or https://example.org/quiz1/."
+        ),
     ] = None,
     behind_proxy: Annotated[
         bool, typer.Option("--behind-proxy", help="Believe a proxy on this machine where requests come from.")
@@ -97,6 +104,7 @@ def serve(
             from epivote.web.app import collect_app
             from epivote.web.serving import address_of, listen
             from epivote.web.serving import serve as run
+            from epivote.web.site import Settings
 
             listening = listen(host, port)
             public = wished or address_of(listening)
@@ -109,7 +117,8 @@ def serve(
                 print(f"JSON key:     {secrets.interface}")
                 print("Stop with Ctrl-C; ballots are kept, and the addresses stay the same.", flush=True)
 
-            run(collect_app(found, store), listening, announce, behind_proxy=behind_proxy)
+            settings = Settings(root=_path(public))
+            run(collect_app(found, store, settings), listening, announce, behind_proxy=behind_proxy)
 
 
 @app.command()
@@ -213,10 +222,22 @@ def backup(
 
 
 def _public(address: str | None) -> str | None:
-    """The address people use, with a slash at its end."""
-    if address is not None and not re.fullmatch(r"https?://[^/?#\s]+/?", address):
+    """The address people use, with a slash at its end; it may have a path, as in https://example.org/quiz1/."""
+    if address is None:
+        return None
+    if not re.fullmatch(r"https?://[^/?#\s]+(/[A-Za-z0-9._~-]+)*/?", address):
         raise InputError(f"--address {address!r} is no web address; write one such as https://quiz.example.org/")
-    return address and f"{address.rstrip('/')}/"
+    first = _path(address).partition("/")[2].partition("/")[0]
+    if first in OWN_PATHS:
+        raise InputError(
+            f"--address {address!r} has a path that begins with one of the site's own; choose another path"
+        )
+    return f"{address.rstrip('/')}/"
+
+
+def _path(address: str) -> str:
+    """`/quiz1` of `https://example.org/quiz1/`; nothing where it has no path."""
+    return urlsplit(address).path.rstrip("/")
 
 
 def _write(text: str, target: Path) -> None:

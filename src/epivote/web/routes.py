@@ -22,7 +22,7 @@ def routes_of(site: Site) -> list[BaseRoute]:
         Route("/forget", form(participant.forget), methods=["POST"]),
         Route("/privacy", page(participant.privacy)),
         Route("/language/{code}", page(participant.set_language)),
-        Route("/picture/{path:path}", page(media.picture)),
+        Route("/picture/{key}", page(media.picture)),
         Route("/health", page(media.health)),
         Route("/organiser", page(organiser.board)),
         Route("/organiser/live", page(organiser.live)),

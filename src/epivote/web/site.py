@@ -24,6 +24,8 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     estimate_every: float = 1.0
     """Seconds between two looks at whether ballots have changed."""
+    root: str = ""
+    """The path of the public address, without a slash at its end: `/quiz1` for `https://host/quiz1/`."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,24 @@ class Site:
     def signer(self) -> Signer:
         """Signs cookies and forms."""
         return Signer(self.secrets.cookies)
+
+    @property
+    def root(self) -> str:
+        """What stands before every address on pages."""
+        return self.settings.root
+
+    def cookie(self, kind: str) -> str:
+        """The name of a cookie; other tasks on the same host have others, for browsers ignore ports."""
+        return self.signer.cookie_name(kind)
+
+    def picture(self, path: str) -> str:
+        """Where a file of the task is served: its own name might give the answer away."""
+        return f"{self.root}/picture/{self.signer.file_key(path)}"
+
+    @cached_property
+    def pictures(self) -> dict[str, str]:
+        """The files of the task by the last part of their addresses."""
+        return {self.signer.file_key(path): path for path in self.task.media}
 
     @cached_property
     def organiser_pass(self) -> str:

@@ -30,7 +30,6 @@ from epivote.web.store import NameTakenError, NotOpenError, Voter
 from epivote.web.store.rows import LONGEST_NAME, clean_name
 from epivote.web.task import Instance
 from epivote.web.views.errors import INTERFACE, problem
-from epivote.web.views.pages import picture_address
 
 DESCRIPTION = "Vote by program, beside people. Send the key as `Authorization: Bearer KEY`; `collect serve` prints it."
 BEARER = HTTPBearer(auto_error=False, description="The key that `epivote collect serve` prints.")
@@ -103,7 +102,7 @@ def _add_task(api: FastAPI, site: Site, with_key: Callable[..., None]) -> None:
             title=task.title,
             instructions=task.instructions,
             alternatives=[
-                AlternativeOut(name=each.name, help=each.help, picture=_address(each.picture))
+                AlternativeOut(name=each.name, help=each.help, picture=_picture(site, each.picture))
                 for each in task.alternatives
             ],
             size=str(task.size) if task.show_size else None,
@@ -115,7 +114,7 @@ def _add_task(api: FastAPI, site: Site, with_key: Callable[..., None]) -> None:
     def get_instances() -> list[InstanceOut]:
         """All questions, with what can be ticked on each."""
         settled = site.settled()
-        return [_instance(each, wanted=each.name not in settled) for each in task.instances]
+        return [_instance(site, each, wanted=each.name not in settled) for each in task.instances]
 
     @api.get("/estimate", dependencies=needs, tags=["task"])
     def get_estimate() -> EstimateOut:
@@ -204,21 +203,21 @@ def _name(text: str) -> str:
     return name
 
 
-def _instance(instance: Instance, *, wanted: bool) -> InstanceOut:
+def _instance(site: Site, instance: Instance, *, wanted: bool) -> InstanceOut:
     return InstanceOut(
         name=instance.name,
         text=instance.text,
-        picture=_address(instance.picture),
+        picture=_picture(site, instance.picture),
         picture_text=instance.picture_text,
-        audio=_address(instance.audio),
+        audio=_picture(site, instance.audio),
         link=instance.link or None,
         alternatives=list(instance.menu),
         wanted=wanted,
     )
 
 
-def _address(path: str) -> str | None:
-    return picture_address(path) if path else None
+def _picture(site: Site, path: str) -> str | None:
+    return site.picture(path) if path else None
 
 
 def _handlers(api: FastAPI) -> dict[Any, Any]:

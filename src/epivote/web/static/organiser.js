@@ -93,7 +93,7 @@
   async function ask() {
     let next = 2000;
     try {
-      const answer = await fetch("/organiser/live", { headers: { Accept: "application/json" } });
+      const answer = await fetch("organiser/live", { headers: { Accept: "application/json" } });
       if (answer.ok) {
         show(await answer.json());
         say(find("connection"), "");

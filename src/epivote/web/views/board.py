@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from epivote import FlagKind, VoterReport
@@ -11,7 +11,7 @@ from epivote.web.exporting import command_for, task_files
 from epivote.web.site import Gate
 from epivote.web.store.store import Participant
 from epivote.web.task import Instance, Task
-from epivote.web.views.pages import picture_address, when
+from epivote.web.views.pages import when
 
 NEARLY_ONE = 0.9995  # the smallest confidence that one decimal would show as 100.0 %
 GATES = {
@@ -23,9 +23,14 @@ GATES = {
 
 
 def board_of(
-    task: Task, live: Live, participants: Sequence[Participant], settled: Collection[str], gate: Gate
+    task: Task,
+    live: Live,
+    participants: Sequence[Participant],
+    settled: Collection[str],
+    gate: Gate,
+    picture: Callable[[str], str] = str,
 ) -> dict[str, Any]:
-    """All of it."""
+    """All of it; `picture` tells where a file of the task is served."""
     people = [each for each in participants if each.is_person]
     reports = {each.voter: each for each in live.voters}
     sure = sum(found.confidence >= task.threshold for found in live.sets.values())
@@ -44,7 +49,7 @@ def board_of(
             [f"{len(settled):,}", "no longer asked"],
         ],
         "times": [list(point) for point in live.times],
-        "sets": [_set_row(each, live.sets.get(each.name), each.name in settled) for each in task.instances],
+        "sets": [_set_row(each, live.sets.get(each.name), each.name in settled, picture) for each in task.instances],
         "voters": [
             {
                 "name": each.name,
@@ -59,10 +64,12 @@ def board_of(
     }
 
 
-def _set_row(instance: Instance, found: SetFound | None, is_settled: bool) -> dict[str, Any]:
+def _set_row(
+    instance: Instance, found: SetFound | None, is_settled: bool, picture: Callable[[str], str]
+) -> dict[str, Any]:
     row = {
         "name": instance.name,
-        "thumb": picture_address(instance.picture) if instance.picture else "",
+        "thumb": picture(instance.picture) if instance.picture else "",
         "gold": instance.gold is not None,
         "settled": is_settled,
         "answer": None,

@@ -16,7 +16,7 @@ from epivote.web.site import Site
 from epivote.web.store import InvitationError, NameTakenError, NotOpenError
 from epivote.web.views.pages import render
 
-LANGUAGE_COOKIE = "epivote_language"
+LANGUAGE = "epivote_language"
 KNOWN = (400, 403, 404, 405, 408, 409, 413, 422, 429, 500, 503)
 INTERFACE = "/api/v1"
 
@@ -35,16 +35,15 @@ class PageError(Exception):
 def language_code(request: Request) -> str:
     """The language of a request: the one chosen before, or the best the browser accepts."""
     site: Site = request.app.state.site
-    wished = request.cookies.get(LANGUAGE_COOKIE)
+    wished = request.cookies.get(site.cookie(LANGUAGE))
     return choose(site.task.languages, wished, request.headers.get("accept-language", ""))
 
 
 def error_page(request: Request, status: int, key: str, wait: float = 0.0, **values: object) -> Response:
     """A page with a sentence on what happened and one on what to do."""
     say = language(language_code(request))
-    response = render(
-        "error.html", say, status=status, number=status, what=say(key, **values), remedy=say(f"remedy.{status}")
-    )
+    told = {"number": status, "what": say(key, **values), "remedy": say(f"remedy.{status}")}
+    response = render(request.app.state.site, "error.html", say, status=status, **told)
     if wait:
         response.headers["Retry-After"] = str(max(1, round(wait)))
     return response

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
 from starlette.responses import FileResponse, PlainTextResponse, Response
@@ -39,10 +40,11 @@ ALONE = {
 
 
 def picture(visit: Visit) -> Response:
-    """A picture or sound that the task names; nothing else, wherever it lies."""
-    path = visit.request.path_params["path"]
-    folder = visit.site.task.folder
-    if path not in visit.site.task.media or not is_inside(folder, path) or not (folder / path).is_file():
+    """A picture or sound that the task names; nothing else, wherever it lies, and nothing before the task opens."""
+    site = visit.site
+    path, folder = site.pictures.get(visit.request.path_params["key"]), site.task.folder
+    is_early = site.task.is_early(datetime.now(UTC)) and not visit.is_organiser
+    if path is None or is_early or not is_inside(folder, path) or not (folder / path).is_file():
         raise PageError(404, "error.404")
     kind = KINDS[PurePosixPath(path).suffix.lower()]
     known = (folder / path).stat()

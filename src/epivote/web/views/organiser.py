@@ -32,14 +32,7 @@ def board(visit: Visit) -> Response:
     if given is not None:
         return _let_in(visit, given)
     check_organiser(visit)
-    return render(
-        "organiser.html",
-        language("en"),
-        board=_board(visit),
-        csrf=visit.csrf,
-        task=visit.site.task,
-        languages=[],
-    )
+    return render(visit.site, "organiser.html", language("en"), board=_board(visit), csrf=visit.csrf, languages=[])
 
 
 def live(visit: Visit) -> Response:
@@ -110,7 +103,8 @@ def _let_in(visit: Visit, given: str) -> Response:
 def _board(visit: Visit) -> dict[str, Any]:
     site = visit.site
     gate = site.gate(is_closed=site.store.is_closed())
-    return board_of(site.task, site.estimation.live, site.store.participants(), site.settled(), gate)
+    people = site.store.participants()
+    return board_of(site.task, site.estimation.live, people, site.settled(), gate, site.picture)
 
 
 def _file(name: str, text: str) -> Response:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from epivote.web.questions import own_order
 from epivote.web.store.invitations import join_invited
 from epivote.web.store.rows import LONGEST_NAME, InvitationError, NameTakenError, clean_name
-from epivote.web.views.errors import LANGUAGE_COOKIE, PageError
+from epivote.web.views.errors import LANGUAGE, PageError
 from epivote.web.views.visit import HALF_A_YEAR, PARTICIPANT, NotJoinedError, Visit, see
 
 PAGES = re.compile(r"/(question/[0-9]{1,6}|end|privacy)?")
@@ -90,7 +90,7 @@ def forget(visit: Visit) -> Response:
     """Delete the participant and all their ballots."""
     visit.site.store.forget(visit.sheet.voter.id)
     response = see("/")
-    response.delete_cookie(PARTICIPANT, httponly=True, samesite="lax", secure=visit.is_encrypted)
+    visit.delete_cookie(response, PARTICIPANT)
     return response
 
 
@@ -106,8 +106,7 @@ def set_language(visit: Visit) -> Response:
         raise PageError(404, "error.404")
     invitation = visit.request.query_params.get("invitation")
     response = see(f"/?{urlencode({'invitation': invitation})}" if invitation else _own_path(visit))
-    secure = visit.is_encrypted
-    response.set_cookie(LANGUAGE_COOKIE, code, max_age=HALF_A_YEAR, httponly=True, samesite="lax", secure=secure)
+    visit.put_cookie(response, LANGUAGE, code, HALF_A_YEAR)
     return response
 
 
@@ -149,5 +148,6 @@ def _own_path(visit: Visit) -> str:
         before = urlsplit(visit.request.headers.get("referer", ""))
     except ValueError:
         return "/"
-    is_here = before.netloc == visit.request.url.netloc and PAGES.fullmatch(before.path)
-    return before.path if is_here else "/"
+    path = before.path.removeprefix(visit.site.root)
+    is_here = before.netloc == visit.request.url.netloc and PAGES.fullmatch(path)
+    return path if is_here else "/"

@@ -93,14 +93,29 @@ class Visit:
 
     def page(self, template: str, *, status: int = 200, **context: Any) -> Response:
         """A page with what all pages show."""
-        task = self.site.task
-        shown = {"task": task, "csrf": self.csrf, "languages": [language(code) for code in task.languages]}
-        return render(template, self.language, status=status, **shown, **context)
+        shown = {"csrf": self.csrf, "languages": [language(code) for code in self.site.task.languages]}
+        return render(self.site, template, self.language, status=status, **shown, **context)
 
     def set_cookie(self, response: Response, name: str, value: str, seconds: int | None = HALF_A_YEAR) -> None:
         """Give the visitor a signed cookie that scripts cannot read and other sites cannot send along with forms."""
-        sealed = self.site.signer.seal(name, value)
-        response.set_cookie(name, sealed, max_age=seconds, httponly=True, samesite="lax", secure=self.is_encrypted)
+        self.put_cookie(response, name, self.site.signer.seal(name, value), seconds)
+
+    def delete_cookie(self, response: Response, name: str) -> None:
+        """Let the browser forget a cookie."""
+        self.put_cookie(response, name, "", 0)
+
+    def put_cookie(self, response: Response, name: str, value: str, seconds: int | None) -> None:
+        """A cookie of this task only, as it is."""
+        response.set_cookie(
+            self.site.cookie(name),
+            value,
+            max_age=seconds,
+            expires=0 if seconds == 0 else None,
+            path=f"{self.site.root}/",
+            httponly=True,
+            samesite="lax",
+            secure=self.is_encrypted,
+        )
 
     @property
     def is_encrypted(self) -> bool:
@@ -130,7 +145,7 @@ class Visit:
         return value if isinstance(value, str) else ""
 
     def _said(self, cookie: str) -> str | None:
-        return self.site.signer.unseal(cookie, self.request.cookies.get(cookie))
+        return self.site.signer.unseal(cookie, self.request.cookies.get(self.site.cookie(cookie)))
 
 
 View = Callable[[Visit], Response]
@@ -173,7 +188,7 @@ def see(path: str) -> Response:
 def go_to(visit: Visit, path: str) -> Response:
     """The same for a script that sent the form and goes there itself, so that a lost connection costs it nothing."""
     if visit.request.headers.get("accept") == "application/json":
-        return JSONResponse({"next": path})
+        return JSONResponse({"next": visit.site.root + path})
     return see(path)
 
 
