@@ -9,6 +9,7 @@ from unittest.mock import patch
 from urllib.parse import urlsplit
 
 from epivote.web import serving
+from epivote.web.addresses import addresses_of
 from epivote.web.app import collect_app
 from epivote.web.store import Store, open_database
 from epivote.web.task import read_task
@@ -92,7 +93,7 @@ def serving_here(quiz, database, settings=None):
             thread.start()
             assert ready.wait(PATIENCE), f"the server does not listen after {PATIENCE} seconds: {failures.told}"
         server, secrets = Stoppable.running, store.secrets()
-        address = f"{serving.address_of(listening).rstrip('/')}{settings.root if settings else ''}/"
+        address = f"{addresses_of(listening)[0].rstrip('/')}{settings.root if settings else ''}/"
         store.remember_address(address)
         try:
             boss = f"{address}organiser?secret={secrets.organiser}"

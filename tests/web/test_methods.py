@@ -22,6 +22,7 @@ ADDRESSES = {
     "/organiser/live": SHOWS,
     "/organiser/export/ballots.csv": SHOWS,
     "/organiser/report": SHOWS,
+    "/organiser/qr.svg": SHOWS,
     "/organiser/close": {"POST"},
     "/organiser/open": {"POST"},
     "/static/icon.svg": SHOWS,

@@ -101,20 +101,25 @@ def serve(
     with one_sentence_per_error():
         wished = _public(address)
         with _opened(task, database) as (found, store):
+            from epivote.web.addresses import addresses_of
             from epivote.web.app import collect_app
-            from epivote.web.serving import address_of, listen
+            from epivote.web.serving import listen
             from epivote.web.serving import serve as run
             from epivote.web.site import Settings
 
             listening = listen(host, port)
-            public = wished or address_of(listening)
+            addresses = [wished] if wished else addresses_of(listening)
+            public = addresses[0]
             secrets = store.secrets()
 
             def announce() -> None:
                 store.remember_address(public)
                 print(f"Participants: {public}")
+                for other in addresses[1:]:
+                    print(f"or:           {other}")
                 print(f"Organiser:    {public}organiser?secret={secrets.organiser}")
                 print(f"JSON key:     {secrets.interface}")
+                _print_qr(public)
                 print("Stop with Ctrl-C; ballots are kept, and the addresses stay the same.", flush=True)
 
             settings = Settings(root=_path(public))
@@ -238,6 +243,16 @@ def _public(address: str | None) -> str | None:
 def _path(address: str) -> str:
     """`/quiz1` of `https://example.org/quiz1/`; nothing where it has no path."""
     return urlsplit(address).path.rstrip("/")
+
+
+def _print_qr(address: str) -> None:
+    """A QR code of an address that phones can open, on a terminal that can show it."""
+    from epivote.web.addresses import is_local, qr_text
+
+    encoding = sys.stdout.encoding or "ascii"
+    code = "" if is_local(address) or not sys.stdout.isatty() else qr_text(address)
+    if code and code.encode(encoding, "replace").decode(encoding) == code:
+        print(f"\n{code}", end="")
 
 
 def _write(text: str, target: Path) -> None:

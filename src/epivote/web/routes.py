@@ -28,6 +28,7 @@ def routes_of(site: Site) -> list[BaseRoute]:
         Route("/organiser/live", page(organiser.live)),
         Route("/organiser/export/{name}", page(organiser.export)),
         Route("/organiser/report", organiser.report),
+        Route("/organiser/qr.svg", page(organiser.qr)),
         Route("/organiser/close", form(organiser.close), methods=["POST"]),
         Route("/organiser/open", form(organiser.reopen), methods=["POST"]),
         Mount("/api/v1", interface(site)),

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from epivote import EpivoteError
+from epivote.web.addresses import qr_svg
 from epivote.web.exporting import export as export_of
 from epivote.web.exporting import participants_table, truth_table
 from epivote.web.languages import language
@@ -32,7 +33,15 @@ def board(visit: Visit) -> Response:
     if given is not None:
         return _let_in(visit, given)
     check_organiser(visit)
-    return render(visit.site, "organiser.html", language("en"), board=_board(visit), csrf=visit.csrf, languages=[])
+    return render(
+        visit.site,
+        "organiser.html",
+        language("en"),
+        board=_board(visit),
+        csrf=visit.csrf,
+        languages=[],
+        address=_address(visit),
+    )
 
 
 def live(visit: Visit) -> Response:
@@ -53,6 +62,12 @@ def export(visit: Visit) -> Response:
     if name not in files:
         raise PageError(404, "error.404")
     return _file(name, files[name])
+
+
+def qr(visit: Visit) -> Response:
+    """The participants' address as a QR code."""
+    check_organiser(visit)
+    return Response(qr_svg(_address(visit)), media_type="image/svg+xml")
 
 
 async def report(request: Request) -> Response:
@@ -98,6 +113,12 @@ def _let_in(visit: Visit, given: str) -> Response:
     response = see("/organiser")
     visit.set_cookie(response, ORGANISER, site.organiser_pass, 30 * DAY)
     return response
+
+
+def _address(visit: Visit) -> str:
+    """Where participants go: as `serve` said, else where the organiser came to."""
+    here = visit.request.url
+    return visit.site.store.address() or f"{here.scheme}://{here.netloc}{visit.site.root}/"
 
 
 def _board(visit: Visit) -> dict[str, Any]:
