@@ -94,7 +94,7 @@ def test_the_sets_are_what_the_library_finds_in_the_fitting_ballots(asked):
     ballots = Ballots.from_mapping(votes, alternatives=ALL, menu=menus)
     bounds = SizeBounds(1, 2, {"q3": (1, 3)})
     estimator = EM(bounds).fit(ballots, gold={"q1": frozenset({"cat", "ape"})})
-    board = organiser(app).get("/organiser/live").json()
+    board = organiser(app).get("/organiser/live?sort=task").json()
     told = program(app).get("/api/v1/estimate").json()
     expected = dict(zip(ballots.instances, estimator.estimate_.truth_table()["confidence"], strict=True))
     more = {each.instance: each.more_ballots or 65 for each in estimator.review(0.95)}

@@ -10,7 +10,7 @@ from typing import Literal
 from epivote.web.estimation.runner import Estimation
 from epivote.web.questions import settled
 from epivote.web.security.limits import Limiter, Limits
-from epivote.web.security.signing import Signer
+from epivote.web.security.signing import Signer, new_visit
 from epivote.web.store import Secrets, Store
 from epivote.web.task import Instance, Task
 
@@ -38,6 +38,8 @@ class Site:
     estimation: Estimation
     settings: Settings = field(default_factory=Settings)
     limiter: Limiter = field(default_factory=Limiter)
+    started: str = field(default_factory=new_visit)
+    """Differs from one start of the server to the next, before which the task may have been changed."""
 
     @cached_property
     def signer(self) -> Signer:

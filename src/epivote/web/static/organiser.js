@@ -62,13 +62,21 @@
   }
 
   function draw(board) {
-    const rated = board.voters.filter((voter) => voter.hits !== null);
     find("times").hidden = board.times.length < 2;
-    find("map").hidden = rated.length === 0;
+    find("map").hidden = board.map.length === 0;
     if (board.times.length > 1) {
       say(find("times").querySelector("figcaption"), charts.overTime(find("times").querySelector("svg"), board.times));
     }
-    if (rated.length) charts.voterMap(find("map").querySelector("svg"), rated);
+    if (board.map.length) charts.voterMap(find("map").querySelector("svg"), board.map);
+  }
+
+  function showPages(nav, page) {
+    say(nav.querySelector("span"), page.words);
+    for (const side of ["before", "after"]) {
+      const link = nav.querySelector(`.${side}`);
+      link.hidden = !page[side];
+      link.setAttribute("href", `organiser${page[side]}`);
+    }
   }
 
   function show(board) {
@@ -85,17 +93,25 @@
     });
     say(find("as-of"), board.as_of);
     say(find("command"), board.command);
+    showPages(find("sets-page"), board.sets_page);
+    showPages(find("voters-page"), board.voters_page);
     replaceIfNew(find("sets").tBodies[0], board.sets, setRow);
     replaceIfNew(find("voters").tBodies[0], board.voters, voterRow);
     draw(board);
   }
 
+  let seen = "";
+
   async function ask() {
     let next = 2000;
     try {
-      const answer = await fetch("organiser/live", { headers: { Accept: "application/json" } });
+      const headers = { Accept: "application/json", ...(seen && { "If-None-Match": seen }) };
+      const answer = await fetch(`organiser/live${location.search}`, { headers, cache: "no-store" });
       if (answer.ok) {
         show(await answer.json());
+        seen = answer.headers.get("ETag") || "";
+      }
+      if (answer.ok || answer.status === 304) {
         say(find("connection"), "");
       } else {
         say(find("connection"), answer.status === 403 ? "You are no longer signed in; open the organiser link again." : `The server answered ${answer.status}; trying again.`);

@@ -7,7 +7,7 @@ import secrets
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
@@ -48,6 +48,16 @@ class Participant:
     joined_at: int
     finished_at: int | None
     ballots: int
+
+
+class State(NamedTuple):
+    """What pages follow: the stamp of the ballots, how many voters there are and were, how many have finished."""
+
+    stamp: Stamp
+    voters: int
+    last_voter: int
+    finished: int
+    is_closed: bool
 
 
 class Store:
@@ -197,6 +207,14 @@ class Store:
         with self.database.reading() as connection:
             counted = select(COUNTS.c.instance, COUNTS.c.ballots).where(COUNTS.c.ballots > 0)
             return {row.instance: row.ballots for row in connection.execute(counted)}
+
+    def state(self) -> State:
+        """Something that differs whenever ballots, voters or the gate do; it never goes back to what it was."""
+        people = select(func.count(), func.coalesce(func.max(VOTERS.c.id), 0), func.count(VOTERS.c.finished_at))
+        with self.database.reading() as connection:
+            voters = connection.execute(people).one()
+            is_closed = self._setting(connection, CLOSED) is not None
+            return State(self._stamp(connection), voters[0], voters[1], voters[2], is_closed)
 
     def stamp(self) -> Stamp:
         """How many ballots there are, and how often one came, changed or went: it differs whenever they do."""

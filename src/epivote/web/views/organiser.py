@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+from hashlib import sha256
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, Response
 
 from epivote import EpivoteError
 from epivote.web.addresses import qr_svg
@@ -17,10 +20,12 @@ from epivote.web.languages import language
 from epivote.web.security.signing import same_secret
 from epivote.web.views.board import board_of
 from epivote.web.views.errors import PageError
+from epivote.web.views.looking import SORTS, Look
 from epivote.web.views.pages import render
 from epivote.web.views.visit import ORGANISER, Visit, see
 
 DAY = 86_400  # in seconds, the unit of cookies
+COMPRESSION = 5  # of 9: beyond it, the live page gets hardly smaller but takes longer
 REPORT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts"
@@ -38,6 +43,8 @@ def board(visit: Visit) -> Response:
         "organiser.html",
         language("en"),
         board=_board(visit),
+        look=Look.of(visit.request.query_params),
+        sorts=SORTS,
         csrf=visit.csrf,
         languages=[],
         address=_address(visit),
@@ -45,9 +52,16 @@ def board(visit: Visit) -> Response:
 
 
 def live(visit: Visit) -> Response:
-    """What the live page asks for every two seconds."""
+    """What the live page asks for every two seconds; nothing is worked out, or sent, where nothing is new."""
     check_organiser(visit)
-    return JSONResponse(_board(visit))
+    tag = _tag(visit)
+    if visit.request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers={"ETag": tag})
+    told = json.dumps(_board(visit), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    headers = {"ETag": tag, "Vary": "Accept-Encoding"}
+    if "gzip" in visit.request.headers.get("accept-encoding", ""):
+        told, headers["Content-Encoding"] = gzip.compress(told, COMPRESSION), "gzip"
+    return Response(told, media_type="application/json", headers=headers)
 
 
 def export(visit: Visit) -> Response:
@@ -124,8 +138,18 @@ def _address(visit: Visit) -> str:
 def _board(visit: Visit) -> dict[str, Any]:
     site = visit.site
     gate = site.gate(is_closed=site.store.is_closed())
+    look = Look.of(visit.request.query_params)
     people = site.store.participants()
-    return board_of(site.task, site.estimation.live, people, site.settled(), gate, site.picture)
+    return board_of(site.task, site.estimation.live, people, site.settled(), gate, site.picture, look)
+
+
+def _tag(visit: Visit) -> str:
+    """Differs whenever what the live page shows does: from counters of the database and the moment of the estimate."""
+    site, live = visit.site, visit.site.estimation.live
+    state = site.store.state()
+    seen = (state, site.gate(is_closed=state.is_closed), live.stamp, live.moment, live.problem, live.counts_gold)
+    told = f"{site.started} {seen} {Look.of(visit.request.query_params)}"
+    return f'"{sha256(told.encode("utf-8", "replace")).hexdigest()[:32]}"'
 
 
 def _file(name: str, text: str) -> Response:
