@@ -7,12 +7,13 @@ from urllib.parse import urlencode, urlsplit
 
 from starlette.responses import Response
 
-from epivote.web.questions import own_order
+from epivote.web.questions import next_open, own_order
 from epivote.web.store.invitations import join_invited
 from epivote.web.store.rows import LONGEST_NAME, InvitationError, NameTakenError, clean_name
 from epivote.web.views.errors import LANGUAGE, PageError
 from epivote.web.views.visit import HALF_A_YEAR, PARTICIPANT, NotJoinedError, Visit, see
 
+LISTED = 100  # questions on the last page at once, about 10 KB; a round number
 PAGES = re.compile(r"/(question/[0-9]{1,6}|end|privacy)?")
 """Where one can go back to after choosing a language."""
 
@@ -60,7 +61,8 @@ def end(visit: Visit) -> Response:
     sheet, site = visit.sheet, visit.site
     live = site.estimation.live
     order = own_order(site.task, sheet)
-    closed = visit.settled
+    questions = _questions(visit, order)
+    shown = _part(visit, questions, next_open(order, sheet, visit.settled) or 1)
     place = live.places.get(sheet.voter.name)
     fresh = place is not None and place.counted == len([name for name in sheet.ballots if name in site.task.by_name])
     return visit.page(
@@ -69,15 +71,32 @@ def end(visit: Visit) -> Response:
         gate=visit.gate,
         answered=sum(name in sheet.ballots for name in site.task.by_name),
         is_done=not _is_going_on(visit),
-        questions=[
-            (position, _state(name in sheet.ballots, name in sheet.skips))
-            for position, name in enumerate(order, start=1)
-            if name in sheet.ballots or name not in closed
-        ],
+        questions=questions[shown * LISTED : (shown + 1) * LISTED],
+        part=shown,
+        parts=-(-len(questions) // LISTED),
         place=place if fresh else None,
         leaders=live.leaders,
         final=live.counts_gold,
     )
+
+
+def _questions(visit: Visit, order: list[str]) -> list[tuple[int, str]]:
+    """Position and state of the questions that one can go to."""
+    ballots, skips, closed = visit.sheet.ballots, visit.sheet.skips, visit.settled
+    return [
+        (position, _state(name in ballots, name in skips))
+        for position, name in enumerate(order, start=1)
+        if name in ballots or name not in closed
+    ]
+
+
+def _part(visit: Visit, questions: list[tuple[int, str]], position: int) -> int:
+    """Which part of the questions is listed: the one asked for, else that with the next open question."""
+    last = max(0, len(questions) - 1) // LISTED
+    asked = visit.request.query_params.get("part", "")
+    if re.fullmatch("[1-9][0-9]{0,5}", asked):
+        return min(int(asked) - 1, last)
+    return min(sum(number < position for number, _ in questions) // LISTED, last)
 
 
 def finish(visit: Visit) -> Response:
