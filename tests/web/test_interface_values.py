@@ -45,7 +45,7 @@ def test_the_task_is_told_whole(app, robot):
 
 def test_instances_are_told_whole_and_whether_more_ballots_are_wanted(app, robot):
     def instance(name, text="", wanted=True, picture=None, picture_text="", **other):
-        usual = {"audio": None, "link": None, "alternatives": ["cat", "dog", "owl"], "wanted": wanted}
+        usual = {"audio": None, "video": None, "link": None, "alternatives": ["cat", "dog", "owl"], "wanted": wanted}
         return {"name": name, "text": text, "picture": picture, "picture_text": picture_text, **usual, **other}
 
     for number in range(2):

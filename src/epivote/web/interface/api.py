@@ -210,6 +210,7 @@ def _instance(site: Site, instance: Instance, *, wanted: bool) -> InstanceOut:
         picture=_picture(site, instance.picture),
         picture_text=instance.picture_text,
         audio=_picture(site, instance.audio),
+        video=_picture(site, instance.video),
         link=instance.link or None,
         alternatives=list(instance.menu),
         wanted=wanted,

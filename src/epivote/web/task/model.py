@@ -37,6 +37,7 @@ class Instance:
     picture: str = ""
     picture_text: str = ""
     audio: str = ""
+    video: str = ""
     link: str = ""
     gold: frozenset[str] | None = None
 
@@ -48,7 +49,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class Task:
-    """All that an organiser said; paths of pictures and sounds are relative to `folder`."""
+    """All that an organiser said; paths of pictures, sounds and videos are relative to `folder`."""
 
     title: str
     folder: Path
@@ -58,6 +59,7 @@ class Task:
     instructions: str = ""
     privacy: str = ""
     show_size: bool = True
+    shuffle_alternatives: bool = False
     order: Order = "shuffled"
     most_ballots: int | None = None
     confidence: float | None = None
@@ -98,10 +100,10 @@ class Task:
 
     @cached_property
     def media(self) -> frozenset[str]:
-        """Every picture and sound the task names."""
-        named = [(each.picture, "") for each in self.alternatives]
-        named += [(each.picture, each.audio) for each in self.instances]
-        return frozenset(path for pair in named for path in pair if path)
+        """Every picture, sound and video the task names."""
+        named = [each.picture for each in self.alternatives]
+        named += [path for each in self.instances for path in (each.picture, each.audio, each.video)]
+        return frozenset(path for path in named if path)
 
     def in_order(self, names: Collection[str]) -> tuple[str, ...]:
         """Names of alternatives in the order of the task."""

@@ -18,6 +18,7 @@ from epivote.web.task.tables import Kind, Mistake, Mistakes, TaskTable, close
 
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg")
 SOUNDS = (".mp3", ".ogg", ".oga", ".opus", ".wav", ".m4a", ".flac")
+VIDEOS = (".mp4", ".m4v", ".webm", ".ogv")
 MOST_INSTANCES = 5_000  # of a task that a live page can show; a round number
 MOST_ALTERNATIVES = 200  # that a participant can be shown at once; a round number
 TRUTH = Kind(lambda value: isinstance(value, bool), "true or false, without quotes")
@@ -28,6 +29,7 @@ TIME = Kind(
 )
 SETTINGS = {  # of a task, except texts; what is not written has the value that `Task` gives it
     "show_size": TRUTH,
+    "shuffle_alternatives": TRUTH,
     "ranking": TRUTH,
     "order": Kind.one_of(Order),
     "join": Kind.one_of(Join),
@@ -149,12 +151,13 @@ def _instances(
                 picture=_file(table, "picture", PICTURES, folder),
                 picture_text=table.text("picture_text"),
                 audio=_file(table, "audio", SOUNDS, folder),
+                video=_file(table, "video", VIDEOS, folder),
                 link=_link(table),
                 gold=_gold(table, offered, own_size),
             )
         )
-        if not any(table.values.get(key) for key in ("text", "picture", "audio", "link")):
-            table.wrong("name", f"{table.called} shows nothing; give it a text, picture, audio or link")
+        if not any(table.values.get(key) for key in ("text", "picture", "audio", "video", "link")):
+            table.wrong("name", f"{table.called} shows nothing; give it a text, picture, audio, video or link")
     _check_unique(task, "instances", [each.name for each in found])
     return tuple(found)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from starlette.responses import Response
 
 from epivote.web.languages import Language
-from epivote.web.questions import most_doubtful, next_open, own_order
+from epivote.web.questions import most_doubtful, next_open, own_order, presented
 from epivote.web.store import NotOpenError
 from epivote.web.store.store import Sheet
 from epivote.web.task import Instance
@@ -120,7 +120,10 @@ def _page(visit: Visit, instance: Instance, *, status: int = 200, wrong: str = "
         position=position,
         size=_size_in_words(visit.language, instance) if task.show_size else "",
         progress=visit.language.counted("question.progress", len(wanted), done=done, total=len(wanted)),
-        boxes=[(numbers[each.name], each, each.name in (ticked or ())) for each in instance.offered],
+        boxes=[
+            (numbers[each.name], each, each.name in (ticked or ()))
+            for each in presented(task, instance, sheet.voter.token)
+        ],
         is_tiled=all(each.picture and not each.help for each in instance.offered),
         measured=picture_size(task.folder / instance.picture) if instance.picture else None,
         is_answered=ticked is not None,
