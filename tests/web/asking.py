@@ -71,9 +71,14 @@ class Visitor:
         return self
 
     def answer(self, position, ticks=(), action="answer", **fields) -> httpx.Response:
+        return self.post(f"/question/{position}", self.filled_in(position, ticks, action) | fields)
+
+    def filled_in(self, position, ticks=(), action="answer") -> dict:
+        """What a browser sends for a question: ticks are places of boxes, or whatever else somebody sends."""
         path = f"/question/{position}"
-        told = {"csrf": self.csrf(path), "tick": [str(tick) for tick in ticks], "action": action, **fields}
-        return self.post(path, told)
+        form = self.page(path).form(path)
+        told = [form.values([tick])[0] if isinstance(tick, int) else tick for tick in ticks]
+        return {**form.fields, "tick": told, "action": action}
 
     def ballots(self) -> list[tuple[int, ...]]:
         """What the own pages show as ticked, question by question."""

@@ -177,10 +177,10 @@ def test_a_forgotten_participants_cookie_is_worth_nothing(served_on_both):
 def test_after_finishing_nothing_can_be_changed(served_on_both):
     with Visitor(served_on_both).joined("done") as visitor:
         visitor.answer(1, [0])
-        token = visitor.csrf("/question/1")
-        assert visitor.post("/finish", {"csrf": visitor.csrf("/end")}).status_code == 303
+        fields = visitor.filled_in(1, [1])
+        assert visitor.post("/finish", visitor.page("/end").form("/finish").fields).status_code == 303
         for action in ("answer", "none", "skip"):
-            refused = visitor.post("/question/1", {"csrf": token, "tick": "1", "action": action})
+            refused = visitor.post("/question/1", {**fields, "action": action})
             assert refused.status_code == 409, action
         with organiser(served_on_both) as boss:
             kept = [

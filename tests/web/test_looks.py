@@ -7,7 +7,7 @@ import pytest
 from epivote.web.views.board import in_percent
 from epivote.web.views.measure import picture_size
 from epivote.web.views.prose import prose
-from in_process import joined
+from in_process import filled_in, joined
 from one_moment import still_app
 from small_quiz import QUIZ
 
@@ -112,11 +112,9 @@ def test_no_confidence_is_rounded_to_certainty(confidence, words):
 
 
 def test_a_script_that_sends_an_answer_is_told_where_to_go(tmp_path):
-    from in_process import token_in
-
     with still_app(tmp_path) as app:
         ann = joined(app, "ann")
-        fields = {"csrf": token_in(ann.get("/question/1")), "action": "none"}
+        fields = filled_in(ann.get("/question/1"), "none")
         told = ann.post("/question/1", data=fields, headers={"accept": "application/json"})
         assert (told.status_code, told.json()) == (200, {"next": "/question/2"})
         assert len(app.state.site.store.snapshot()[1]) == 1

@@ -2,7 +2,9 @@
 
 import re
 from dataclasses import replace
+from html import unescape
 from importlib.resources import files
+from urllib.parse import urljoin
 
 import httpx
 import pytest
@@ -29,10 +31,11 @@ def fields_of(page):
     return dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', page.text))
 
 
-def links_of(page):
-    """Every address that a page names, but for those of other sites."""
+def links_of(page, path):
+    """Every address that a page names, as a browser understands it that sees the page at a path."""
     found = re.findall(r'(?:href|src|action|data-next)="([^"]*)"', page.text)
-    return {each for each in found if each and not each.startswith(("#", "https:"))}
+    inside = {unescape(each) for each in found if each and not each.startswith(("#", "http"))}
+    return {urljoin(path, each) for each in inside}
 
 
 @pytest.mark.parametrize("passed_on", [ROOT, ""], ids=["whole path passed on", "prefix taken off by the proxy"])
@@ -50,7 +53,7 @@ def test_under_a_path_every_address_has_the_prefix(app, passed_on):
     seen = set()
     for path in ("/", "/question/1", "/question/2", "/question/3", "/end", "/privacy", "/organiser", "/none"):
         page = client.get(f"{passed_on}{path}", headers=cookies)
-        seen |= links_of(page)
+        seen |= links_of(page, f"{ROOT}{path}")
     assert len(seen) > 20
     assert all(each.startswith(f"{ROOT}/") for each in seen), seen
     for each in sorted(seen):

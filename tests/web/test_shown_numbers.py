@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 from epivote import EM, Ballots, SizeBounds
-from in_process import organiser, token_in, visitor
+from in_process import organiser, token_in, visitor, who_of
 from one_moment import Clock, estimate_now, program, still_app
 
 QUIZ = """
@@ -304,5 +304,8 @@ def test_handing_in_twice_is_handing_in_once(asked):
     site = app.state.site
     client.cookies[site.cookie("epivote")] = site.signer.seal("epivote", site.store.join("p3", "visit 3").token)
     before = site.store.participants()
-    assert client.post("/finish", data={"csrf": token_in(client.get("/privacy"))}).status_code == 303
+    assert (
+        client.post("/finish", data={"csrf": token_in(client.get("/privacy")), "who": who_of(app, client)}).status_code
+        == 303
+    )
     assert site.store.participants() == before

@@ -18,7 +18,7 @@ from epivote.web.store import InvitationError, NameTakenError, NotOpenError
 from epivote.web.views.errors import HANDLERS, refusal
 from epivote.web.views.pages import static_address, when
 from epivote.web.views.prose import prose
-from in_process import joined, organiser, token_in, visitor
+from in_process import filled_in, joined, organiser, token_in, visitor
 from one_moment import NO_LIMITS, program, still_app
 from small_quiz import QUIZ
 
@@ -109,16 +109,18 @@ def test_a_form_needs_a_known_visit_the_right_token_and_this_site(app):
 
 def test_a_form_has_at_most_five_hundred_fields_and_no_files(app):
     ann = joined(app, "fields")
-    csrf = token_in(ann.get("/question/1"))
+    fields = filled_in(ann.get("/question/1"), ticks=[0])
 
     def status(ticks):
-        body = "&".join([f"csrf={csrf}", "action=answer", *["tick=0"] * ticks])
+        (tick,) = fields["tick"]
+        others = [f"{name}={fields[name]}" for name in ("csrf", "shown", "action")]
+        body = "&".join([*others, *[f"tick={tick}"] * ticks])
         return ann.post(
             "/question/1", content=body, headers={"content-type": "application/x-www-form-urlencoded"}
         ).status_code
 
-    assert (status(498), status(499)) == (303, 400)
-    sent = ann.post("/question/1", data={"csrf": csrf}, files={"tick": ("a.txt", io.BytesIO(b"0"))})
+    assert (status(497), status(498)) == (303, 400)
+    sent = ann.post("/question/1", data={"csrf": fields["csrf"]}, files={"tick": ("a.txt", io.BytesIO(b"0"))})
     assert sent.status_code == 400
 
 

@@ -65,6 +65,11 @@ class Site:
         return {self.signer.file_key(path): path for path in self.task.media}
 
     @cached_property
+    def questions(self) -> dict[str, Instance]:
+        """Instances by what stands for them in forms, since a name might give the answer away."""
+        return {self.signer.token("question", each.name)[:32]: each for each in self.task.instances}
+
+    @cached_property
     def organiser_pass(self) -> str:
         """What the organiser's cookie says: made from the secret, which cannot be read from it."""
         return self.signer.token("organiser", self.secrets.organiser)

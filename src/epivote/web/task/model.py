@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +26,15 @@ class Alternative:
     help: str = ""
     picture: str = ""
     picture_text: str = ""
+
+    @cached_property
+    def key(self) -> str:
+        """What stands for it in forms: it depends on its name only, not on its place among the others."""
+        return sha256(self.name.encode()).hexdigest()[:16]
+
+    def told(self) -> list[str]:
+        """All that participants see of it."""
+        return [str(getattr(self, each.name)) for each in fields(self)]
 
 
 @dataclass(frozen=True)
@@ -45,6 +56,13 @@ class Instance:
     def menu(self) -> tuple[str, ...]:
         """The names of what is offered."""
         return tuple(alternative.name for alternative in self.offered)
+
+    @cached_property
+    def version(self) -> str:
+        """Another one whenever what is asked has changed; neither gold nor the order of the alternatives counts."""
+        own = [str(getattr(self, each.name)) for each in fields(self) if each.name not in ("offered", "gold")]
+        offered = sorted(alternative.told() for alternative in self.offered)
+        return sha256(json.dumps([own, offered]).encode()).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,7 @@ def end(visit: Visit) -> Response:
     return visit.page(
         "end.html",
         sheet=sheet,
+        who=visit.who,
         gate=visit.gate,
         answered=sum(name in sheet.ballots for name in site.task.by_name),
         is_done=not _is_going_on(visit),
@@ -101,6 +102,7 @@ def _part(visit: Visit, questions: list[tuple[int, str]], position: int) -> int:
 
 def finish(visit: Visit) -> Response:
     """Hand in: nothing can be changed afterwards."""
+    visit.check_participant()
     visit.site.store.finish(visit.sheet.voter.id)
     return see("/end")
 

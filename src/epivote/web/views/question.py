@@ -14,6 +14,7 @@ from epivote.web.store.store import Sheet
 from epivote.web.task import Instance
 from epivote.web.views.errors import PageError
 from epivote.web.views.measure import picture_size
+from epivote.web.views.question_form import QuestionForm, read_form, seal
 from epivote.web.views.visit import Visit, go_to, see
 
 
@@ -38,8 +39,12 @@ def answer(visit: Visit) -> Response:
     visit.limit("answering", sheet.voter.token, visit.site.settings.limits.answering)
     if visit.gate != "open":
         raise NotOpenError("closed")
-    instance = _instance(visit)
-    action = visit.text("action")
+    if sheet.voter.finished_at is not None:
+        raise NotOpenError("finished")
+    form = read_form(visit)
+    if form.problem or form.instance is None:
+        return _stale_page(visit, form)
+    instance, action = form.instance, visit.text("action")
     ticks = _ticks(visit, instance)
     if action == "answer" and not ticks:
         return _page(visit, instance, status=422, wrong=visit.language("question.nothing-ticked"))
@@ -53,7 +58,7 @@ def answer(visit: Visit) -> Response:
         said = replace(sheet, ballots={**sheet.ballots, instance.name: kept}, skips=sheet.skips - {instance.name})
     else:
         raise PageError(422, "error.422")
-    return go_to(visit, _next(visit, said, after=_position(visit)))
+    return go_to(visit, _next(visit, said, after=_place(visit, instance)))
 
 
 def _is_free(visit: Visit, instance: Instance) -> bool:
@@ -78,14 +83,34 @@ def _position(visit: Visit) -> int:
     return int(text) if re.fullmatch("[1-9][0-9]{0,5}", text) else 0
 
 
+def _place(visit: Visit, instance: Instance) -> int:
+    """Where an instance stands in the own order, from 1; 0 where it is not asked of this participant."""
+    order = own_order(visit.site.task, visit.sheet)
+    return order.index(instance.name) + 1 if instance.name in order else 0
+
+
 def _ticks(visit: Visit, instance: Instance) -> tuple[str, ...]:
-    """The names behind the ticked numbers."""
-    names = {str(number): each.name for number, each in enumerate(visit.site.task.alternatives)}
-    given = visit.form.getlist("tick")
-    ticked = {names.get(value) if isinstance(value, str) else None for value in given}
-    if not ticked <= set(instance.menu):
+    """The names of the ticked alternatives."""
+    if not {*visit.form.getlist("tick")} <= {each.key for each in instance.offered}:
         raise PageError(422, "error.422")
-    return tuple(name for name in instance.menu if name in ticked)
+    return _known_ticks(visit, instance)
+
+
+def _known_ticks(visit: Visit, instance: Instance) -> tuple[str, ...]:
+    """The names of those ticked alternatives that are offered."""
+    given = {*visit.form.getlist("tick")}
+    return tuple(each.name for each in instance.offered if each.key in given)
+
+
+def _stale_page(visit: Visit, form: QuestionForm) -> Response:
+    """Nothing was kept: the question as it is now, with the ticks that still fit; the first page if it is gone."""
+    instance = form.instance
+    if instance is None or not _place(visit, instance):
+        raise PageError(409, "stale.gone")
+    if instance.name not in visit.sheet.ballots and not _is_free(visit, instance):
+        raise NotOpenError("enough")
+    notice = visit.language(f"stale.{form.problem}", name=visit.sheet.voter.name)
+    return _page(visit, instance, status=409, notice=notice, ticked=_known_ticks(visit, instance))
 
 
 def _next(visit: Visit, sheet: Sheet, after: int = 0) -> str:
@@ -102,17 +127,25 @@ def _next(visit: Visit, sheet: Sheet, after: int = 0) -> str:
     return "/end" if position is None else f"/question/{position}"
 
 
-def _page(visit: Visit, instance: Instance, *, status: int = 200, wrong: str = "") -> Response:
+def _page(
+    visit: Visit,
+    instance: Instance,
+    *,
+    status: int = 200,
+    wrong: str = "",
+    notice: str = "",
+    ticked: tuple[str, ...] | None = None,
+) -> Response:
     task, sheet = visit.site.task, visit.sheet
     order = own_order(task, sheet)
     closed = visit.settled
-    position = _position(visit)
+    position = _place(visit, instance)
     everything = order if task.order == "shuffled" else list(task.by_name)
     wanted = [name for name in everything if name in sheet.ballots or name in sheet.skips or name not in closed]
     done = sum(name in sheet.ballots or name in sheet.skips for name in wanted)
     coming = next_open(order, replace(sheet, skips=sheet.skips | {instance.name}), closed, position)
-    ticked = sheet.ballots.get(instance.name)
-    numbers = {each.name: number for number, each in enumerate(task.alternatives)}
+    kept = sheet.ballots.get(instance.name)
+    boxes_ticked = (kept or ()) if ticked is None else ticked
     return visit.page(
         "question.html",
         status=status,
@@ -120,18 +153,17 @@ def _page(visit: Visit, instance: Instance, *, status: int = 200, wrong: str = "
         position=position,
         size=_size_in_words(visit.language, instance) if task.show_size else "",
         progress=visit.language.counted("question.progress", len(wanted), done=done, total=len(wanted)),
-        boxes=[
-            (numbers[each.name], each, each.name in (ticked or ()))
-            for each in presented(task, instance, sheet.voter.token)
-        ],
+        shown=seal(visit, instance),
+        boxes=[(each, each.name in boxes_ticked) for each in presented(task, instance, sheet.voter.token)],
         is_tiled=all(each.picture and not each.help for each in instance.offered),
         measured=picture_size(task.folder / instance.picture) if instance.picture else None,
-        is_answered=ticked is not None,
-        is_empty=ticked == (),
+        is_answered=kept is not None,
+        is_empty=kept == (),
         done=done,
         total=len(wanted),
         coming=task.by_name[order[coming - 1]].picture if coming is not None else "",
         wrong=wrong,
+        notice=notice,
     )
 
 

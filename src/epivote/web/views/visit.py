@@ -91,6 +91,16 @@ class Visit:
         """What forms of this visitor carry."""
         return self.site.signer.token("form", self.visit)
 
+    @property
+    def who(self) -> str:
+        """What stands for the participant in forms."""
+        return self.site.signer.token("participant", self.sheet.voter.token)[:32]
+
+    def check_participant(self) -> None:
+        """Refuse a form that was made for another participant, who was signed in on this device before."""
+        if not same_secret(self.text("who"), self.who):
+            raise PageError(409, "error.other-participant", name=self.sheet.voter.name)
+
     def page(self, template: str, *, status: int = 200, **context: Any) -> Response:
         """A page with what all pages show."""
         shown = {"csrf": self.csrf, "languages": [language(code) for code in self.site.task.languages]}
