@@ -7,6 +7,7 @@ from hashlib import sha256
 
 from sqlalchemy import insert, select, update
 
+from epivote.web.store.details import NO_DETAILS, Details
 from epivote.web.store.rows import InvitationError, Voter
 from epivote.web.store.store import Store, now
 from epivote.web.store.tables import INVITATIONS, VOTERS
@@ -24,7 +25,7 @@ def invite(store: Store, count: int, days: float) -> list[str]:
     return tokens
 
 
-def join_invited(store: Store, name: str, visit: str, token: str) -> Voter:
+def join_invited(store: Store, name: str, visit: str, token: str, details: Details = NO_DETAILS) -> Voter:
     """A new participant with an unused invitation, which is then used; both or neither."""
     moment = now()
     with store.database.writing() as connection:
@@ -32,7 +33,7 @@ def join_invited(store: Store, name: str, visit: str, token: str) -> Voter:
         fresh = unused & (INVITATIONS.c.expires_at > moment)
         used = connection.execute(update(INVITATIONS).where(fresh).values(used_at=moment, used_by=visit))
         if used.rowcount == 1:
-            return store.add_person(connection, name, visit)
+            return store.add_person(connection, name, visit, details)
         row = connection.execute(select(INVITATIONS).where(INVITATIONS.c.token_hash == _hash(token))).first()
         if row is None:
             raise InvitationError("unknown")

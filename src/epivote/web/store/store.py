@@ -14,6 +14,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from epivote.web.store.counters import count_change, count_departure
 from epivote.web.store.database import Database
+from epivote.web.store.details import NO_DETAILS, Details, add_details
 from epivote.web.store.rows import BallotRow, NameTakenError, NotOpenError, Secrets, Voter, name_key
 from epivote.web.store.slots import give_back, hold, is_free, is_held, taken
 from epivote.web.store.tables import ASKED, BALLOTS, COUNTS, SETTINGS, SKIPS, SLOTS, VOTERS
@@ -107,19 +108,20 @@ class Store:
 
     # Voters
 
-    def add_person(self, connection: Connection, name: str, visit: str) -> Voter:
+    def add_person(self, connection: Connection, name: str, visit: str, details: Details = NO_DETAILS) -> Voter:
         """A new participant; the one there is if the same visit took this name before (a double click)."""
         row = self._add(connection, name, visit, is_person=True)
         if row is None:
             row = connection.execute(select(VOTERS).where(VOTERS.c.name_key == name_key(name))).first()
             if row is None or not row.is_person or row.visit != visit:
                 raise NameTakenError(name)
+        add_details(connection, row.id, details)
         return _voter(row)
 
-    def join(self, name: str, visit: str) -> Voter:
+    def join(self, name: str, visit: str, details: Details = NO_DETAILS) -> Voter:
         """A new participant, or the one that the same visit made before."""
         with self.database.writing() as connection:
-            return self.add_person(connection, name, visit)
+            return self.add_person(connection, name, visit, details)
 
     def sheet(self, token: str) -> Sheet | None:
         """All that the participant with this token has said."""

@@ -90,3 +90,23 @@ INVITATIONS = Table(
     Column("used_at", BigInteger),
     Column("used_by", String(60)),
 )
+
+DETAILS = Table(
+    "details",
+    METADATA,
+    _voter(),
+    Column("consented_at", BigInteger),
+    Column("outside_id", String(100), unique=True),
+    Column("link_hash", String(64), unique=True),
+)
+"""What is known of some participants besides: when they consented, who they are elsewhere, their personal link."""
+
+CREDENTIALS = Table(
+    "credentials",
+    METADATA,
+    Column("kind", String(20), primary_key=True),
+    Column("name", String(80), primary_key=True),
+    Column("secret_hash", String(64), nullable=False),
+    Column("made_at", BigInteger, nullable=False),
+)
+"""Secrets of further organisers and of single programs, of which only hashes are kept."""

@@ -76,6 +76,10 @@ class Task:
     instances: tuple[Instance, ...]
     instructions: str = ""
     privacy: str = ""
+    consent: str = ""
+    participant_parameter: str = ""
+    completion_code: str = ""
+    completion_link: str = ""
     show_size: bool = True
     shuffle_alternatives: bool = False
     order: Order = "shuffled"

@@ -19,6 +19,7 @@ from epivote.web.exporting import participants_table, truth_table
 from epivote.web.languages import language
 from epivote.web.security.signing import same_secret
 from epivote.web.views.board import board_of
+from epivote.web.views.completion import further_columns
 from epivote.web.views.errors import PageError
 from epivote.web.views.looking import SORTS, Look
 from epivote.web.views.pages import render
@@ -69,7 +70,7 @@ def export(visit: Visit) -> Response:
     check_organiser(visit)
     site, name = visit.site, visit.request.path_params["name"]
     if name == "participants.csv":
-        return _file(name, participants_table(site.store.participants()))
+        return _file(name, participants_table(site.store.participants(), further_columns(site)))
     if name == "truth.csv":
         return _file(name, truth_table(site.estimation.live))
     files = export_of(site.store.snapshot()[1], site.task).files

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from starlette.responses import Response
 
 from epivote.web.questions import next_open, own_order
+from epivote.web.store.details import AlreadyHereError, Details
 from epivote.web.store.invitations import join_invited
 from epivote.web.store.rows import LONGEST_NAME, InvitationError, NameTakenError, clean_name
+from epivote.web.store.store import now
+from epivote.web.views.completion import completion, kept_query, outside_id
 from epivote.web.views.errors import LANGUAGE, PageError
 from epivote.web.views.visit import HALF_A_YEAR, PARTICIPANT, NotJoinedError, Visit, see
 
@@ -35,19 +38,25 @@ def join(visit: Visit) -> Response:
     if name is None:
         wrong = visit.language("join.name-wrong", most=LONGEST_NAME)
         return _home(visit, status=422, invitation=invitation, nickname=visit.text("nickname"), wrong=wrong)
+    if site.task.consent and visit.text("consent") != "yes":
+        wrong = visit.language("join.consent-missing")
+        return _home(visit, status=422, invitation=invitation, nickname=name, no_consent=wrong)
+    details = Details(now() if site.task.consent else None, outside_id(visit) or None)
     limits = site.settings.limits
     visit.limit("joining", visit.address, limits.joining)
     try:
         if site.task.join == "nickname":
-            voter = site.store.join(name, visit.visit)
+            voter = site.store.join(name, visit.visit, details)
         else:
             wait = site.limiter.wait("secrets", visit.address, limits.wrong_secrets)
             if wait:
                 raise PageError(429, "error.429", wait=wait)
-            voter = join_invited(site.store, name, visit.visit, invitation)
+            voter = join_invited(site.store, name, visit.visit, invitation, details)
     except NameTakenError:
         wrong = visit.language("join.name-taken", name=name)
         return _home(visit, status=409, invitation=invitation, nickname=name, wrong=wrong)
+    except AlreadyHereError:
+        raise PageError(409, "join.already-here") from None
     except InvitationError:
         visit.site.limiter.take("secrets", visit.address, limits.wrong_secrets)
         raise
@@ -78,6 +87,7 @@ def end(visit: Visit) -> Response:
         place=place if fresh else None,
         leaders=live.leaders,
         final=live.counts_gold,
+        completion=completion(visit),
     )
 
 
@@ -125,13 +135,15 @@ def set_language(visit: Visit) -> Response:
     code = visit.request.path_params["code"]
     if code not in visit.site.task.languages:
         raise PageError(404, "error.404")
-    invitation = visit.request.query_params.get("invitation")
-    response = see(f"/?{urlencode({'invitation': invitation})}" if invitation else _own_path(visit))
+    kept = kept_query(visit, visit.request.query_params.get("invitation", ""))
+    response = see(f"/{kept}" if kept else _own_path(visit))
     visit.put_cookie(response, LANGUAGE, code, HALF_A_YEAR)
     return response
 
 
-def _home(visit: Visit, *, invitation: str, status: int = 200, nickname: str = "", wrong: str = "") -> Response:
+def _home(
+    visit: Visit, *, invitation: str, status: int = 200, nickname: str = "", wrong: str = "", no_consent: str = ""
+) -> Response:
     site = visit.site
     return visit.page(
         "home.html",
@@ -139,6 +151,9 @@ def _home(visit: Visit, *, invitation: str, status: int = 200, nickname: str = "
         gate=site.gate(is_closed=site.store.is_closed()),
         joined=_joined(visit),
         invitation=invitation,
+        outside=outside_id(visit),
+        kept=kept_query(visit, invitation),
+        no_consent=no_consent,
         nickname=nickname,
         wrong=wrong,
         longest=LONGEST_NAME,
