@@ -6,7 +6,7 @@ from starlette.routing import BaseRoute, Mount, Route
 
 from epivote.web.interface.api import interface
 from epivote.web.site import Site
-from epivote.web.views import media, organiser, participant, question
+from epivote.web.views import media, organiser, participant, personal_link, question
 from epivote.web.views.visit import either, form, page
 
 
@@ -20,6 +20,9 @@ def routes_of(site: Site) -> list[BaseRoute]:
         Route("/end", page(participant.end)),
         Route("/finish", form(participant.finish), methods=["POST"]),
         Route("/forget", form(participant.forget), methods=["POST"]),
+        Route("/link", form(personal_link.make), methods=["POST"]),
+        Route("/resume", form(personal_link.resume), methods=["POST"]),
+        Route("/resume/{token}", page(personal_link.ask)),
         Route("/privacy", page(participant.privacy)),
         Route("/language/{code}", page(participant.set_language)),
         Route("/picture/{key}", page(media.picture)),
