@@ -36,7 +36,8 @@ DatabaseAddress = Annotated[
     str | None,
     typer.Option(
         "--database",
-        help="Where ballots are kept, such as postgresql://user@host/name; a .db file beside the task if not given.",
+        help="Where ballots are kept, such as postgresql://user@host/name; if not given, the one that the task names, "
+        "else the one it was last served with, else a .db file beside the task.",
     ),
 ]
 
@@ -100,7 +101,7 @@ def serve(
     """
     with one_sentence_per_error():
         wished = _public(address)
-        with _opened(task, database) as (found, store):
+        with _opened(task, database, serve=True) as (found, store):
             from epivote.web.addresses import addresses_of
             from epivote.web.app import collect_app
             from epivote.web.serving import listen
@@ -119,6 +120,7 @@ def serve(
                     print(f"or:           {other}")
                 print(f"Organiser:    {public}organiser?secret={secrets.organiser}")
                 print(f"JSON key:     {secrets.interface}")
+                print(f"Ballots:      {store.database}")
                 _print_qr(public)
                 print("Stop with Ctrl-C; ballots are kept, and the addresses stay the same.", flush=True)
 
@@ -160,6 +162,7 @@ def close(task: TaskFile, database: DatabaseAddress = None) -> None:
         with _opened(task, database) as (_, store):
             store.close_task()
         print(f"{task} is closed: no answers are taken until `epivote collect open {task}`.")
+        print(f"Ballots: {store.database}")
 
 
 @app.command("open")
@@ -180,6 +183,7 @@ def reopen(task: TaskFile, database: DatabaseAddress = None) -> None:
             print(f"{task} is no longer closed by you; it opens at the time it says.")
         else:
             print(f"{task} is open: answers are taken.")
+        print(f"Ballots: {store.database}")
 
 
 @app.command()
@@ -260,17 +264,20 @@ def _write(text: str, target: Path) -> None:
 
 
 @contextmanager
-def _opened(path: Path, database: str | None) -> Iterator[tuple[Task, Store]]:
-    """The task and its store, which is closed in the end."""
+def _opened(path: Path, database: str | None, *, serve: bool = False) -> Iterator[tuple[Task, Store]]:
+    """The task and its store, which is closed in the end; only serving makes a database that is not there."""
     from epivote.web.task import read_task
 
     task = read_task(path)
     try:
         from epivote.web.store import Store, open_database
+        from epivote.web.store.belonging import database_of, remember
     except ImportError as error:
         raise InputError(
             f"collecting needs {error.name}, which is not installed; get all of it with: pip install 'epivote[collect]'"
         ) from None
-    opened = open_database(database or f"sqlite:///{path.absolute().with_suffix('.db')}")
-    with closing(opened):
+    address = database_of(path, task, database)
+    with closing(open_database(address, create=serve)) as opened:
+        if serve and database is not None and not task.database and not remember(path, address):
+            print(f"{path.absolute().parent} cannot be written: close, export and the like need --database as well.")
         yield task, Store(opened)

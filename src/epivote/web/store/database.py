@@ -12,7 +12,7 @@ from typing import Any
 from alembic import command
 from alembic.config import Config
 from alembic.util import CommandError
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from epivote import FileError, InputError
@@ -22,6 +22,7 @@ CONNECTIONS = 40  # as many as there are threads for requests (anyio's default)
 SPARE_CONNECTIONS = 10  # for the organiser's pages and exports; a round number
 UPGRADE_LOCK = 7_140_265  # any number that other programs on the same PostgreSQL are unlikely to use
 WRITING = "epivote_writing"
+SERVE_FIRST = "only `epivote collect serve` makes one: serve the task first, or name its database with --database"
 
 
 class Database:
@@ -55,19 +56,30 @@ class Database:
         """The file of an SQLite database."""
         return Path(str(self.engine.url.database)) if self.is_sqlite else None
 
+    def __str__(self) -> str:
+        """Where it is, without a password."""
+        return str(self.file or self.engine.url.render_as_string())
 
-def open_database(address: str, *, connections: int = CONNECTIONS) -> Database:
-    """The database at an address such as `sqlite:///quiz.db` or `postgresql://user@host/name`, up to date."""
+
+def open_database(address: str, *, connections: int = CONNECTIONS, create: bool = True) -> Database:
+    """The database at an address such as `sqlite:///quiz.db` or `postgresql://user@host/name`, up to date.
+
+    One that is not there is made, unless `create` is false: then it is an error.
+    """
     url = _url(address)
     is_file = url.get_backend_name() == "sqlite"
-    if is_file:
+    if is_file and create:
         Path(str(url.database)).touch(mode=0o600)
+    elif is_file and not Path(str(url.database)).is_file():
+        raise FileError(f"there is no database {url.database}; {SERVE_FIRST}")
     pool = {"pool_size": connections, "max_overflow": SPARE_CONNECTIONS, "pool_pre_ping": not is_file}
     engine = create_engine(url, hide_parameters=True, **pool)
     if is_file:
         _prepare_sqlite(engine)
     database = Database(engine)
     try:
+        if not create:
+            _check_made(database)
         _upgrade(database)
     except CommandError:
         database.close()
@@ -76,7 +88,21 @@ def open_database(address: str, *, connections: int = CONNECTIONS) -> Database:
         database.close()
         reason = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else "it does not answer"
         raise FileError(f"cannot use the database {url.render_as_string()}: {reason}; check --database") from None
+    except FileError:
+        database.close()
+        raise
     return database
+
+
+def render(address: str) -> str:
+    """An address without its password."""
+    return _url(address).render_as_string()
+
+
+def _check_made(database: Database) -> None:
+    with database.reading() as connection:
+        if not inspect(connection).has_table("alembic_version"):
+            raise FileError(f"the database {database} holds nothing of epivote; {SERVE_FIRST}")
 
 
 def _url(address: str) -> URL:
@@ -85,11 +111,11 @@ def _url(address: str) -> URL:
         url = make_url(address)
         backend = url.get_backend_name()
     except (ArgumentError, NoSuchModuleError, ValueError):
-        raise InputError(f"--database is no address of a database; {wanted}") from None
+        raise InputError(f"--database, or `database` in the task, is no address of a database; {wanted}") from None
     if backend == "postgresql":
         return url.set(drivername="postgresql+psycopg")
     if backend != "sqlite" or not url.database or url.database == ":memory:":
-        raise InputError(f"--database {url.render_as_string()} is of no known kind; {wanted}")
+        raise InputError(f"the database {url.render_as_string()} is of no known kind; {wanted}")
     if not Path(url.database).absolute().parent.is_dir():
         raise FileError(f"cannot use the database {url.database}: its folder is not there; make it first")
     return url

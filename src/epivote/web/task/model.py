@@ -80,6 +80,7 @@ class Task:
     participant_parameter: str = ""
     completion_code: str = ""
     completion_link: str = ""
+    database: str = ""
     show_size: bool = True
     shuffle_alternatives: bool = False
     order: Order = "shuffled"

@@ -104,6 +104,7 @@ def _task(table: TaskTable, folder: Path) -> Task:
         privacy=table.text("privacy"),
         consent=table.text("consent"),
         **_completion(table),
+        database=table.text("database", longest=500),
         languages=_languages(table),
         **times,
         **table.settings(SETTINGS),
