@@ -27,11 +27,12 @@ def collect_app(task: Task, store: Store, settings: Settings | None = None) -> S
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: ASGIApp) -> AsyncIterator[None]:
-        estimating = asyncio.create_task(site.estimation.run())
+        beside = [asyncio.create_task(site.estimation.run()), asyncio.create_task(site.health.watch())]
         yield
-        estimating.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await estimating
+        for each in beside:
+            each.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await each
 
     guard = Middleware(Guard, limiter=site.limiter, limits=chosen.limits, refuse=refusal)
     around = [Middleware(Prefix, root=chosen.root), guard]

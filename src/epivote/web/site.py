@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 from epivote.web.estimation.runner import Estimation
+from epivote.web.health import Health
 from epivote.web.questions import settled
 from epivote.web.security.limits import Limiter, Limits
 from epivote.web.security.signing import Signer, new_visit
@@ -40,6 +41,11 @@ class Site:
     limiter: Limiter = field(default_factory=Limiter)
     started: str = field(default_factory=new_visit)
     """Differs from one start of the server to the next, before which the task may have been changed."""
+
+    @cached_property
+    def health(self) -> Health:
+        """Whether ballots can be stored."""
+        return Health(self.store)
 
     @cached_property
     def signer(self) -> Signer:

@@ -26,7 +26,7 @@ from epivote.web.languages import language
 from epivote.web.security.headers import address_of
 from epivote.web.security.signing import same_secret
 from epivote.web.site import Site
-from epivote.web.store import NameTakenError, NotOpenError, Voter
+from epivote.web.store import NameTakenError, NotOpenError, TroubleError, Voter
 from epivote.web.store.rows import LONGEST_NAME, clean_name
 from epivote.web.task import Instance
 from epivote.web.views.errors import INTERFACE, problem
@@ -85,7 +85,7 @@ def interface(site: Site) -> FastAPI:
         redirect_slashes=False,
         responses=REFUSALS,
     )
-    for kind, handler in _handlers(api).items():
+    for kind, handler in _handlers(api, site).items():
         api.add_exception_handler(kind, handler)
     _add_task(api, site, with_key)
     _add_ballots(api, site, with_key)
@@ -221,7 +221,7 @@ def _picture(site: Site, path: str) -> str | None:
     return site.picture(path) if path else None
 
 
-def _handlers(api: FastAPI) -> dict[Any, Any]:
+def _handlers(api: FastAPI, site: Site) -> dict[Any, Any]:
     say = language("en")
 
     def of_http(request: Request, error: HTTPException) -> Response:
@@ -230,12 +230,17 @@ def _handlers(api: FastAPI) -> dict[Any, Any]:
             response.headers["Allow"] = ", ".join(sorted(_methods(api, request.url.path.removeprefix(INTERFACE))))
         return response
 
+    def of_trouble(_: Request, error: TroubleError) -> Response:
+        site.health.note(error)
+        return problem(503, say("error.503"), 5.0)
+
     return {
         RefusedError: lambda _, error: problem(error.status, str(error), error.wait),
         RequestValidationError: lambda _, error: problem(422, _in_words(error)),
         NotOpenError: lambda _, __: problem(409, "the task is closed, so no ballots are taken; ask its organiser"),
         NameTakenError: lambda _, error: problem(409, f"{str(error)!r} is a person; choose another name"),
         HTTPException: of_http,
+        TroubleError: of_trouble,
         DBAPIError: lambda _, __: problem(503, say("error.503"), 5.0),
         PoolTimeout: lambda _, __: problem(503, say("error.503"), 5.0),
     }

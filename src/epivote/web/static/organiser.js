@@ -113,6 +113,10 @@
       }
       if (answer.ok || answer.status === 304) {
         say(find("connection"), "");
+      } else if (answer.status === 503) {
+        say(find("connection"), (await answer.json()).error);
+        seen = "";
+        next = 5000;
       } else {
         say(find("connection"), answer.status === 403 ? "You are no longer signed in; open the organiser link again." : `The server answered ${answer.status}; trying again.`);
         next = 10000;

@@ -21,6 +21,8 @@ from epivote.web.store.tables import ASKED, BALLOTS, COUNTS, SETTINGS, SKIPS, SL
 
 CLOSED = "closed"
 ADDRESS = "address"
+TRIED = "tried"
+TRIAL = 16_384  # characters: the few pages that a ballot touches; where they have room, a ballot has
 Stamp = tuple[int, int]
 
 
@@ -101,10 +103,12 @@ class Store:
         with self.database.reading() as connection:
             return self._setting(connection, ADDRESS)
 
-    def check(self) -> None:
-        """Ask the database for anything at all."""
-        with self.database.reading() as connection:
-            self._setting(connection, CLOSED)
+    def try_writing(self, patience: float) -> None:
+        """Write more than a ballot takes, to see whether that is possible."""
+        with self.database.writing(patience) as connection:
+            if not self.database.is_sqlite:
+                connection.exec_driver_sql(f"SET LOCAL lock_timeout = {int(1000 * patience)}")
+            self._put(connection, TRIED, f"{now()} {'.' * TRIAL}")
 
     # Voters
 
@@ -278,8 +282,11 @@ class Store:
 
     def _set(self, name: str, value: str) -> None:
         with self.database.writing() as connection:
-            row = self._insert(SETTINGS).values(name=name, value=value)
-            connection.execute(row.on_conflict_do_update(index_elements=[SETTINGS.c.name], set_={"value": value}))
+            self._put(connection, name, value)
+
+    def _put(self, connection: Connection, name: str, value: str) -> None:
+        row = self._insert(SETTINGS).values(name=name, value=value)
+        connection.execute(row.on_conflict_do_update(index_elements=[SETTINGS.c.name], set_={"value": value}))
 
     def _setting(self, connection: Connection, name: str) -> str | None:
         return connection.scalar(select(SETTINGS.c.value).where(SETTINGS.c.name == name))

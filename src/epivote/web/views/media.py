@@ -70,6 +70,6 @@ def static(visit: Visit) -> Response:
 
 
 def health(visit: Visit) -> Response:
-    """`ok` when the database answers."""
-    visit.site.store.check()
-    return PlainTextResponse("ok")
+    """`ok` when a ballot could be stored now, which is tried at most once a second; else what is wrong."""
+    trouble = visit.site.health.check()
+    return PlainTextResponse("ok") if trouble is None else PlainTextResponse(trouble.reason, 503)

@@ -26,6 +26,7 @@ from epivote.web.views.pages import render
 from epivote.web.views.visit import ORGANISER, Visit, see
 
 DAY = 86_400  # in seconds, the unit of cookies
+UNABLE = "Open, but ballots cannot be stored at the moment."
 COMPRESSION = 5  # of 9: beyond it, the live page gets hardly smaller but takes longer
 REPORT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
@@ -141,14 +142,28 @@ def _board(visit: Visit) -> dict[str, Any]:
     gate = site.gate(is_closed=site.store.is_closed())
     look = Look.of(visit.request.query_params)
     people = site.store.participants()
-    return board_of(site.task, site.estimation.live, people, site.settled(), gate, site.picture, look)
+    board = board_of(site.task, site.estimation.live, people, site.settled(), gate, site.picture, look)
+    trouble = site.health.check()
+    if trouble is not None:
+        board["problem"] = f"Ballots cannot be stored: {trouble.reason}."
+        board["gate_words"] = UNABLE if gate == "open" else board["gate_words"]
+    return board
 
 
 def _tag(visit: Visit) -> str:
     """Differs whenever what the live page shows does: from counters of the database and the moment of the estimate."""
     site, live = visit.site, visit.site.estimation.live
     state = site.store.state()
-    seen = (state, site.gate(is_closed=state.is_closed), live.stamp, live.moment, live.problem, live.counts_gold)
+    trouble = site.health.check()
+    seen = (
+        trouble and trouble.kind,
+        state,
+        site.gate(is_closed=state.is_closed),
+        live.stamp,
+        live.moment,
+        live.problem,
+        live.counts_gold,
+    )
     told = f"{site.started} {seen} {Look.of(visit.request.query_params)}"
     return f'"{sha256(told.encode("utf-8", "replace")).hexdigest()[:32]}"'
 

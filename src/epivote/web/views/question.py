@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from epivote.web.languages import Language
 from epivote.web.questions import most_doubtful, next_open, own_order, presented
-from epivote.web.store import NotOpenError
+from epivote.web.store import NotOpenError, TroubleError
 from epivote.web.store.store import Sheet
 from epivote.web.task import Instance
 from epivote.web.views.errors import PageError
@@ -35,11 +35,10 @@ def show(visit: Visit) -> Response:
 
 def answer(visit: Visit) -> Response:
     """Keep, or withdraw, what was said about a question."""
-    sheet, store = visit.sheet, visit.site.store
-    visit.limit("answering", sheet.voter.token, visit.site.settings.limits.answering)
+    visit.limit("answering", visit.sheet.voter.token, visit.site.settings.limits.answering)
     if visit.gate != "open":
         raise NotOpenError("closed")
-    if sheet.voter.finished_at is not None:
+    if visit.sheet.voter.finished_at is not None:
         raise NotOpenError("finished")
     form = read_form(visit)
     if form.problem or form.instance is None:
@@ -48,17 +47,26 @@ def answer(visit: Visit) -> Response:
     ticks = _ticks(visit, instance)
     if action == "answer" and not ticks:
         return _page(visit, instance, status=422, wrong=visit.language("question.nothing-ticked"))
+    if action not in ("answer", "none", "skip"):
+        raise PageError(422, "error.422")
+    try:
+        said = _stored(visit, instance, action, ticks)
+    except TroubleError as trouble:
+        visit.site.health.note(trouble)
+        return _page(visit, instance, status=503, wrong=visit.language("question.trouble"), ticked=ticks)
+    return go_to(visit, _next(visit, said, after=_place(visit, instance)))
+
+
+def _stored(visit: Visit, instance: Instance, action: str, ticks: tuple[str, ...]) -> Sheet:
+    """Everything that the participant has said, once this is stored as well."""
+    sheet, store = visit.sheet, visit.site.store
     if action == "skip":
         store.skip(sheet.voter.id, instance.name)
         without = {name: ticked for name, ticked in sheet.ballots.items() if name != instance.name}
-        said = replace(sheet, ballots=without, skips=sheet.skips | {instance.name})
-    elif action in ("answer", "none"):
-        kept = ticks if action == "answer" else ()
-        store.answer(sheet.voter.id, instance.name, kept, visit.site.most_ballots(instance))
-        said = replace(sheet, ballots={**sheet.ballots, instance.name: kept}, skips=sheet.skips - {instance.name})
-    else:
-        raise PageError(422, "error.422")
-    return go_to(visit, _next(visit, said, after=_place(visit, instance)))
+        return replace(sheet, ballots=without, skips=sheet.skips | {instance.name})
+    kept = ticks if action == "answer" else ()
+    store.answer(sheet.voter.id, instance.name, kept, visit.site.most_ballots(instance))
+    return replace(sheet, ballots={**sheet.ballots, instance.name: kept}, skips=sheet.skips - {instance.name})
 
 
 def _is_free(visit: Visit, instance: Instance) -> bool:

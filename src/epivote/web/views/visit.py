@@ -17,8 +17,9 @@ from epivote.web.security.headers import address_of, sent_from_here
 from epivote.web.security.limits import Rate
 from epivote.web.security.signing import new_visit, same_secret
 from epivote.web.site import Gate, Site
+from epivote.web.store import TroubleError
 from epivote.web.store.store import Sheet
-from epivote.web.views.errors import PageError, language_code
+from epivote.web.views.errors import PageError, language_code, of_trouble
 from epivote.web.views.pages import render
 
 VISIT, PARTICIPANT, ORGANISER = "epivote_visit", "epivote", "epivote_organiser"
@@ -154,6 +155,11 @@ class Visit:
         value = self.form.get(name)
         return value if isinstance(value, str) else ""
 
+    @property
+    def fields(self) -> list[tuple[str, str]]:
+        """Everything that was filled in, as it was sent."""
+        return [(name, value) for name, value in self.form.multi_items() if isinstance(value, str)]
+
     def _said(self, cookie: str) -> str | None:
         return self.site.signer.unseal(cookie, self.request.cookies.get(self.site.cookie(cookie)))
 
@@ -218,3 +224,5 @@ def _changed(view: View, visit: Visit) -> Response:
         return view(visit)
     except NotJoinedError:
         raise PageError(403, "error.not-joined") from None
+    except TroubleError as trouble:
+        return of_trouble(visit.request, trouble, again=visit.fields)
