@@ -370,6 +370,7 @@ def test_what_goes_wrong_on_our_side_is_one_page_with_all_headers(tmp_path, capl
 
 def test_a_database_that_is_gone(tmp_path):
     with still_app(tmp_path, TEXTS) as app:
+        app.state.site.health.fresh = 0.0
         assert visitor(app).get("/health").text == "ok"
         with app.state.site.store.database.writing() as connection:
             connection.exec_driver_sql("ALTER TABLE settings RENAME TO elsewhere")

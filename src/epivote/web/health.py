@@ -8,6 +8,8 @@ import threading
 import time
 from collections.abc import Callable
 
+from sqlalchemy.exc import DBAPIError
+
 from epivote.web.store import Store, TroubleError
 
 LOG = logging.getLogger("epivote.collect")
@@ -35,6 +37,8 @@ class Health:
                 self._store.try_writing(self.patience)
             except TroubleError as trouble:
                 self.note(trouble)
+            except DBAPIError:
+                self.note(TroubleError("refusing", self._store.database.where))
             else:
                 self.note(None)
             finally:

@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError
 
 from epivote import EpivoteError
 
-Kind = Literal["full", "locked", "lost", "damaged", "failing", "read-only", "unreachable"]
+Kind = Literal["full", "locked", "lost", "damaged", "failing", "read-only", "unreachable", "refusing"]
 WORDS: dict[Kind, str] = {
     "full": "its disk is full; make room there",
     "locked": "another program keeps it locked; let that program finish, or end it",
@@ -18,6 +18,7 @@ WORDS: dict[Kind, str] = {
     "failing": "its disk reports an error of input or output; check the disk",
     "read-only": "it can only be read; check the owner and the permissions of its file and folder",
     "unreachable": "it does not answer; check that its server runs",
+    "refusing": "it refuses to store anything; start the server again, or go on from a copy",
 }
 SQLITE: dict[int, Kind] = {
     sqlite3.SQLITE_FULL: "full",

@@ -72,4 +72,6 @@ def static(visit: Visit) -> Response:
 def health(visit: Visit) -> Response:
     """`ok` when a ballot could be stored now, which is tried at most once a second; else what is wrong."""
     trouble = visit.site.health.check()
-    return PlainTextResponse("ok") if trouble is None else PlainTextResponse(trouble.reason, 503)
+    if trouble is None:
+        return PlainTextResponse("ok")
+    return PlainTextResponse(trouble.reason, 503, headers={"Retry-After": "5"})
