@@ -132,7 +132,7 @@ def test_trouble_is_said_everywhere_once_and_keeps_the_ticks(app, caplog, troubl
         assert board.json()["gate_words"] == "Open, but ballots cannot be stored at the moment."
         assert program(app).put("/api/v1/voters/x/ballots/yard", json={"ticks": []}).status_code == 503
         told = [each.getMessage() for each in caplog.records if each.levelno == logging.ERROR]
-        assert told == [f"ballots are refused: the database {store.database.where} cannot be used: {words}"]
+        assert told == [f"ballots are refused: the database {store.database} cannot be used: {words}"]
     assert visitor(app).get("/health").text == "ok"
     assert caplog.records[-1].getMessage() == "ballots are stored again"
     assert store.snapshot() == before

@@ -38,7 +38,7 @@ class Health:
             except TroubleError as trouble:
                 self.note(trouble)
             except DBAPIError:
-                self.note(TroubleError("refusing", self._store.database.where))
+                self.note(TroubleError("refusing", str(self._store.database)))
             else:
                 self.note(None)
             finally:
