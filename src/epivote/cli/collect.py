@@ -43,10 +43,20 @@ DatabaseAddress = Annotated[
 
 
 @app.command()
-def new(path: Annotated[Path, typer.Argument(help="The file to write.")]) -> None:
-    """Write a commented example of a task, ready to be changed.
+def new(
+    path: Annotated[Path, typer.Argument(help="The file to write.")],
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", help="A folder of pictures, sounds or videos, or a CSV file with an instance per row."),
+    ] = None,
+    alternatives: Annotated[
+        str, typer.Option(help='With --from: what can be ticked, joined by |, such as "cat|dog".')
+    ] = "",
+    size: Annotated[str, typer.Option(help="With --from: how many alternatives are right, such as 1..2.")] = "1..",
+) -> None:
+    """Write a task: a commented example ready to be changed, or instances from a folder or a table.
 
-    Example: epivote collect new quiz.toml
+    Example: epivote collect new quiz.toml --from pictures --alternatives "cat|dog|owl"
     """
     from epivote.web.task import EXAMPLE
 
@@ -55,8 +65,23 @@ def new(path: Annotated[Path, typer.Argument(help="The file to write.")]) -> Non
             raise InputError(f"{path} is no name for a task; use one that ends in .toml")
         if path.exists():
             raise InputError(f"{path} is there already; choose another name or remove it")
-        write_files({path: lambda target: target.write_text(EXAMPLE, encoding="utf-8")})
+        text = EXAMPLE if source is None else _imported(source, path, alternatives, size)
+        write_files({path: partial(_write, text)})
         print(f"Wrote {path}. Change it, then: epivote collect check {path}, epivote collect serve {path}")
+
+
+def _imported(source: Path, path: Path, alternatives: str, size: str) -> str:
+    """A task with the instances of a folder or a table; says what was found in it."""
+    from epivote.web.task.importing import task_from
+
+    named = [name.strip() for name in alternatives.split("|") if name.strip()]
+    made = task_from(source, path, named, size)
+    print(f"Found {counted(made.instances, 'instance')} in {source}.")
+    if made.ignored:
+        print(f"{counted(made.ignored, 'file')} ignored: neither pictures, sounds nor videos.")
+    if made.needs_alternatives:
+        print("No alternatives were named: replace the two in the file, or name them with --alternatives.")
+    return made.text
 
 
 @app.command()
