@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import typer
 
 from epivote.atomic import write_files
+from epivote.cli.collect_preview import preview
 from epivote.cli.console import one_sentence_per_error
 from epivote.data.names import counted
 from epivote.errors import InputError
@@ -151,6 +152,9 @@ def serve(
 
             settings = Settings(root=_path(public))
             run(collect_app(found, store, settings), listening, announce, behind_proxy=behind_proxy)
+
+
+app.command()(preview)
 
 
 @app.command()

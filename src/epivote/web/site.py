@@ -27,6 +27,8 @@ class Settings:
     """Seconds between two looks at whether ballots have changed."""
     root: str = ""
     """The path of the public address, without a slash at its end: `/quiz1` for `https://host/quiz1/`."""
+    is_preview: bool = False
+    """Whether the task is only tried out, which every page then says."""
 
 
 @dataclass(frozen=True)
