@@ -28,6 +28,7 @@ ADDRESSES = {
     "/organiser/qr.svg": SHOWS,
     "/organiser/close": {"POST"},
     "/organiser/open": {"POST"},
+    "/theme.css": SHOWS,
     "/static/icon.svg": SHOWS,
 }
 

@@ -92,6 +92,7 @@ def check(task: TaskFile) -> None:
     Example: epivote collect check quiz.toml
     """
     from epivote.web.task import check_task
+    from epivote.web.views.theme import remarks
 
     with one_sentence_per_error():
         found, mistakes = check_task(task)
@@ -103,6 +104,8 @@ def check(task: TaskFile) -> None:
             f"{task} is fine: {counted(len(found.instances), 'instance')} ({len(found.gold)} gold), "
             f"{counted(len(found.alternatives), 'alternative')}, sets of {found.size}."
         )
+        for remark in remarks(found):
+            print(remark)
 
 
 @app.command()

@@ -35,5 +35,6 @@ def routes_of(site: Site) -> list[BaseRoute]:
         Route("/organiser/close", form(organiser.close), methods=["POST"]),
         Route("/organiser/open", form(organiser.reopen), methods=["POST"]),
         Mount("/api/v1", interface(site)),
+        Route("/theme.css", page(media.theme)),
         Route("/static/{name}", page(media.static)),
     ]

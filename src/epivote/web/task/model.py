@@ -77,6 +77,8 @@ class Task:
     instructions: str = ""
     privacy: str = ""
     consent: str = ""
+    theme_colour: str = ""
+    logo: str = ""
     participant_parameter: str = ""
     completion_code: str = ""
     completion_link: str = ""
@@ -124,7 +126,7 @@ class Task:
     @cached_property
     def media(self) -> frozenset[str]:
         """Every picture, sound and video the task names."""
-        named = [each.picture for each in self.alternatives]
+        named = [self.logo, *(each.picture for each in self.alternatives)]
         named += [path for each in self.instances for path in (each.picture, each.audio, each.video)]
         return frozenset(path for path in named if path)
 

@@ -103,6 +103,8 @@ def _task(table: TaskTable, folder: Path) -> Task:
         instructions=table.text("instructions"),
         privacy=table.text("privacy"),
         consent=table.text("consent"),
+        theme_colour=_colour(table),
+        logo=_file(table, "logo", PICTURES, folder),
         **_completion(table),
         database=table.text("database", longest=500),
         languages=_languages(table),
@@ -129,6 +131,14 @@ def _completion(table: TaskTable) -> dict[str, Any]:
                 "completion_link", f"{{{blank}}} in completion_link stands for nothing; use {{code}} or {{participant}}"
             )
     return {"participant_parameter": parameter, "completion_code": code, "completion_link": link}
+
+
+def _colour(table: TaskTable) -> str:
+    colour = table.text("theme_colour", longest=30)
+    if colour and not re.fullmatch("#[0-9A-Fa-f]{6}", colour):
+        table.wrong("theme_colour", f"theme_colour {colour!r} is not a colour; write six hexadecimal digits: #8b1e3f")
+        return ""
+    return colour
 
 
 def _languages(table: TaskTable) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from epivote.web.task.reading import is_inside
 from epivote.web.views.errors import PageError
 from epivote.web.views.pages import STATIC
+from epivote.web.views.theme import style
 from epivote.web.views.visit import Visit
 
 KINDS = {
@@ -47,7 +48,7 @@ def picture(visit: Visit) -> Response:
     """A picture, sound or video that the task names; nothing else, and nothing before the task opens."""
     site = visit.site
     path, folder = site.pictures.get(visit.request.path_params["key"]), site.task.folder
-    is_early = site.task.is_early(datetime.now(UTC)) and not visit.is_organiser
+    is_early = site.task.is_early(datetime.now(UTC)) and not visit.is_organiser and path != site.task.logo
     if path is None or is_early or not is_inside(folder, path) or not (folder / path).is_file():
         raise PageError(404, "error.404")
     kind = KINDS[PurePosixPath(path).suffix.lower()]
@@ -67,6 +68,14 @@ def static(visit: Visit) -> Response:
         raise PageError(404, "error.404")
     kind = KINDS[PurePosixPath(name).suffix]
     return Response(STATIC[name], media_type=kind, headers={"Cache-Control": "public, max-age=31536000, immutable"})
+
+
+def theme(visit: Visit) -> Response:
+    """The colour of this task; its address changes with it."""
+    colour = visit.site.task.theme_colour
+    if not colour:
+        raise PageError(404, "error.404")
+    return Response(style(colour), media_type="text/css", headers={"Cache-Control": "public, max-age=86400"})
 
 
 def health(visit: Visit) -> Response:
