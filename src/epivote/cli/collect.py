@@ -123,6 +123,12 @@ def serve(
     behind_proxy: Annotated[
         bool, typer.Option("--behind-proxy", help="Believe a proxy on this machine where requests come from.")
     ] = False,
+    webhook: Annotated[
+        str | None, typer.Option(help="An address that is sent JSON whenever a participant has handed in.")
+    ] = None,
+    on_completion: Annotated[
+        str | None, typer.Option(help="A command that is run then, with the same JSON on its standard input.")
+    ] = None,
 ) -> None:
     """Serve a task until stopped with Ctrl-C.
 
@@ -133,10 +139,12 @@ def serve(
         with _opened(task, database, serve=True) as (found, store):
             from epivote.web.addresses import addresses_of
             from epivote.web.app import collect_app
+            from epivote.web.notifying import notifier_of
             from epivote.web.serving import listen
             from epivote.web.serving import serve as run
             from epivote.web.site import Settings
 
+            notifier = notifier_of(webhook, on_completion)
             listening = listen(host, port)
             addresses = [wished] if wished else addresses_of(listening)
             public = addresses[0]
@@ -153,7 +161,7 @@ def serve(
                 _print_qr(public)
                 print("Stop with Ctrl-C; ballots are kept, and the addresses stay the same.", flush=True)
 
-            settings = Settings(root=_path(public))
+            settings = Settings(root=_path(public), notifier=notifier)
             run(collect_app(found, store, settings), listening, announce, behind_proxy=behind_proxy)
 
 

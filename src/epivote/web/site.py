@@ -9,6 +9,7 @@ from typing import Literal
 
 from epivote.web.estimation.runner import Estimation
 from epivote.web.health import Health
+from epivote.web.notifying import Notifier
 from epivote.web.questions import settled
 from epivote.web.security.limits import Limiter, Limits
 from epivote.web.security.signing import Signer, new_visit
@@ -27,6 +28,8 @@ class Settings:
     """Seconds between two looks at whether ballots have changed."""
     root: str = ""
     """The path of the public address, without a slash at its end: `/quiz1` for `https://host/quiz1/`."""
+    notifier: Notifier = field(default_factory=Notifier)
+    """Tells other programs who has handed in."""
     is_preview: bool = False
     """Whether the task is only tried out, which every page then says."""
 

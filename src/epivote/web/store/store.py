@@ -143,12 +143,13 @@ class Store:
                 self._setting(connection, CLOSED) is not None,
             )
 
-    def finish(self, voter: int) -> None:
-        """Let a participant change nothing any more."""
+    def finish(self, voter: int) -> bool:
+        """Let a participant change nothing any more; whether that is new."""
         with self.database.writing() as connection:
             unfinished = (VOTERS.c.id == voter) & VOTERS.c.finished_at.is_(None)
-            connection.execute(update(VOTERS).where(unfinished).values(finished_at=now()))
+            changed = connection.execute(update(VOTERS).where(unfinished).values(finished_at=now()))
             give_back(connection, voter)
+            return bool(changed.rowcount)
 
     def forget(self, voter: int) -> None:
         """Delete a voter with all ballots."""

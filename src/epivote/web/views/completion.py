@@ -10,6 +10,7 @@ from epivote.web.exporting import moment_of
 from epivote.web.security.signing import Signer
 from epivote.web.site import Site
 from epivote.web.store.details import outside_id_of, people_of
+from epivote.web.store.store import now
 from epivote.web.task import Task
 from epivote.web.task.reading import OWN_CODE
 from epivote.web.views.visit import Visit
@@ -63,6 +64,20 @@ def completion_code(task: Task, signer: Signer, token: str) -> str:
     if task.completion_code != OWN_CODE:
         return task.completion_code
     return signer.token("completion", token)[:CODE_LENGTH].upper()
+
+
+def handed_in(visit: Visit) -> dict[str, object]:
+    """What other programs are told about the participant of this visit, who has just handed in."""
+    site, sheet = visit.site, visit.sheet
+    return {
+        "event": "handed in",
+        "task": site.task.title,
+        "voter": sheet.voter.name,
+        "participant": outside_id_of(site.store.database, sheet.voter.id),
+        "completion_code": completion_code(site.task, site.signer, sheet.voter.token),
+        "ballots": len(sheet.ballots),
+        "at": moment_of(now()),
+    }
 
 
 def further_columns(site: Site) -> dict[str, dict[str, str]]:

@@ -12,7 +12,7 @@ from epivote.web.store.details import AlreadyHereError, Details
 from epivote.web.store.invitations import join_invited
 from epivote.web.store.rows import LONGEST_NAME, InvitationError, NameTakenError, clean_name
 from epivote.web.store.store import now
-from epivote.web.views.completion import completion, kept_query, outside_id
+from epivote.web.views.completion import completion, handed_in, kept_query, outside_id
 from epivote.web.views.errors import LANGUAGE, PageError
 from epivote.web.views.visit import HALF_A_YEAR, PARTICIPANT, NotJoinedError, Visit, see
 
@@ -113,7 +113,8 @@ def _part(visit: Visit, questions: list[tuple[int, str]], position: int) -> int:
 def finish(visit: Visit) -> Response:
     """Hand in: nothing can be changed afterwards."""
     visit.check_participant()
-    visit.site.store.finish(visit.sheet.voter.id)
+    if visit.site.store.finish(visit.sheet.voter.id):
+        visit.site.settings.notifier.tell(handed_in(visit))
     return see("/end")
 
 
