@@ -182,12 +182,15 @@ def test_other_methods_are_refused(served, method, path):
         assert headers["allow"]
 
 
-@pytest.mark.parametrize("path", ["/join", "/finish", "/forget", "/organiser/close", "/organiser/open"])
-def test_following_a_link_changes_nothing(served, path):
+@pytest.mark.parametrize("path", ["/join", "/finish", "/organiser/leave", "/organiser/open"])
+@pytest.mark.parametrize("asking", ["/forget", "/leave", "/organiser/close"])
+def test_following_a_link_changes_nothing(served, path, asking):
     with organiser(served) as boss:
-        boss.join(f"links {path}")
+        boss.join(f"links {path} {asking}")
         assert boss.get(path).status_code == 405
+        assert boss.get(asking).status_code == 200
         assert boss.get("/question/1").status_code == 200
+        assert boss.get("/organiser/live").json()["gate"] == "open"
 
 
 def test_the_cross_site_rules_of_browsers_are_not_loosened(served):

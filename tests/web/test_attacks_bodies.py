@@ -10,7 +10,16 @@ from asking import Visitor, address_of_a_device, organiser, raw, sentence
 from epivote.web.security import headers
 
 REFUSED = {400, 403, 404, 405, 409, 411, 413, 414, 415, 422, 431}
-POSTS = ["/join", "/question/1", "/finish", "/forget", "/organiser/close", "/organiser/open"]
+POSTS = [
+    "/join",
+    "/question/1",
+    "/finish",
+    "/forget",
+    "/leave",
+    "/organiser/close",
+    "/organiser/open",
+    "/organiser/leave",
+]
 BOUNDARY = "multipart/form-data; boundary=x"
 FORM = "application/x-www-form-urlencoded"
 

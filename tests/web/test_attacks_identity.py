@@ -7,7 +7,7 @@ import pytest
 
 from asking import Visitor, organiser, own_name, sentence
 
-FORMS = [("/question/1", {"action": "none"}), ("/finish", {}), ("/forget", {})]
+FORMS = [("/question/1", {"action": "none"}), ("/finish", {}), ("/forget", {}), ("/leave", {})]
 ORGANISERS = ["/organiser/close", "/organiser/open"]
 
 
@@ -165,7 +165,7 @@ def test_a_forgotten_participants_cookie_is_worth_nothing(served_on_both):
     with Visitor(served_on_both).joined("gone") as visitor:
         visitor.answer(1, [0])
         cookie = cookie_of(visitor)
-        assert visitor.post("/forget", {"csrf": visitor.csrf("/question/1")}).status_code == 303
+        assert visitor.post("/forget", visitor.page("/forget").form("/forget").fields).status_code == 303
         assert "epivote" not in visitor.own_cookies
         visitor.client.cookies.set(own_name(served_on_both, "epivote"), cookie)
         assert is_nobody(visitor)

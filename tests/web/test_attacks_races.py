@@ -113,5 +113,5 @@ def test_leaving_and_coming_back_with_the_same_name(served_on_both):
     for _ in range(3):
         with Visitor(served_on_both).joined("to and fro") as visitor:
             assert visitor.answer(1, [0]).status_code == 303
-            assert visitor.post("/forget", {"csrf": visitor.csrf("/question/1")}).status_code == 303
+            assert visitor.post("/forget", visitor.page("/forget").form("/forget").fields).status_code == 303
     assert rows_of(served_on_both, "to and fro") == []

@@ -217,6 +217,8 @@ def test_forgetting(browser, served):
         act(page, "none")
         page.goto("/end")
         page.locator("a[href='/privacy']").click()
+        page.locator("a[href='/forget']").click()
+        assert barriers(page) == []
         page.locator("form[action='/forget'] button").click()
         page.wait_for_url(served.participants)
         join(page, "forget me")

@@ -6,7 +6,7 @@ import pytest
 
 from epivote.web.security.limits import Limits, Rate
 from epivote.web.site import Settings
-from in_process import joined, say, token_in, visitor
+from in_process import fields_of, joined, say, token_in, visitor
 from one_moment import still_app
 
 
@@ -62,7 +62,7 @@ def test_only_a_hash_is_kept(app):
 def test_a_link_ends_with_its_participant(app):
     ann = joined(app, "ann")
     link = link_of(ann)
-    ann.post("/forget", data={"csrf": token_in(ann.get("/privacy"))})
+    ann.post("/forget", data=fields_of(ann.get("/forget"), "/forget"))
     assert visitor(app).get(link).status_code == 404
 
 

@@ -250,7 +250,7 @@ def test_the_question_in_most_doubt_is_given(folder):
 
 def test_whoever_takes_part_already_goes_on(app):
     ann = joined(app, "ann")
-    csrf = token_in(ann.get("/privacy"))
+    csrf = token_in(ann.get("/leave"))
     again = ann.post("/join", data={"csrf": csrf, "nickname": "bo"})
     assert (again.status_code, again.headers["location"]) == (303, "/question")
     app.state.site.store.close_task()

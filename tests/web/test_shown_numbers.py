@@ -305,7 +305,7 @@ def test_handing_in_twice_is_handing_in_once(asked):
     client.cookies[site.cookie("epivote")] = site.signer.seal("epivote", site.store.join("p3", "visit 3").token)
     before = site.store.participants()
     assert (
-        client.post("/finish", data={"csrf": token_in(client.get("/privacy")), "who": who_of(app, client)}).status_code
+        client.post("/finish", data={"csrf": token_in(client.get("/leave")), "who": who_of(app, client)}).status_code
         == 303
     )
     assert site.store.participants() == before

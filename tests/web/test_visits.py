@@ -15,10 +15,11 @@ from epivote.web.security.limits import Limits, Rate
 from epivote.web.security.signing import new_visit
 from epivote.web.site import Settings
 from epivote.web.store import InvitationError, NameTakenError, NotOpenError
+from epivote.web.store.invitations import invite
 from epivote.web.views.errors import HANDLERS, refusal
 from epivote.web.views.pages import static_address, when
 from epivote.web.views.prose import prose
-from in_process import filled_in, joined, organiser, token_in, visitor
+from in_process import fields_of, filled_in, joined, organiser, token_in, visitor
 from one_moment import NO_LIMITS, program, still_app
 from small_quiz import QUIZ
 
@@ -64,7 +65,7 @@ def test_cookies_are_kept_from_scripts_other_sites_and_open_lines(app, scheme):
     sent = client.get(f"/organiser?secret={app.state.site.secrets.organiser}")
     assert sent.headers["location"] == "/organiser"
     check(sent, "epivote_organiser", 30 * DAY)
-    gone = client.post("/forget", data={"csrf": token_in(client.get("/privacy"))})
+    gone = client.post("/forget", data=fields_of(client.get("/forget"), "/forget"))
     check(gone, "epivote", 0)
     assert "expires" in cookies_of(gone)[app.state.site.cookie("epivote")]
 
@@ -184,9 +185,9 @@ def test_how_long_to_wait_is_told_in_whole_seconds(app, wait, told):
 
 
 def test_guesses_of_a_secret_are_counted_and_others_are_not(tmp_path):
-    """Right ones cost nothing; wrong links, keys and invitations share one count for an address."""
+    """Right ones cost nothing and always pass; of wrong links, keys and invitations each kind has a count."""
     rate = NO_LIMITS.limits.requests
-    limits = Limits(rate, rate, rate, rate, wrong_secrets=Rate(3, 0.01))
+    limits = Limits(rate, rate, rate, rate, wrong_secrets=Rate(1, 0.01))
     with still_app(tmp_path, f'join = "invitation"\n{QUIZ}', Settings(limits=limits)) as app:
         client, limiter = visitor(app), app.state.site.limiter
         now = limiter.clock()
@@ -200,13 +201,17 @@ def test_guesses_of_a_secret_are_counted_and_others_are_not(tmp_path):
         sent = client.post("/join", data={"csrf": token_in(client.get("/?invitation=x")), "nickname": "a"})
         assert (sent.status_code, "This invitation is not known." in sent.text) == (403, True)
         for refused in (
-            client.get(f"/organiser?secret={app.state.site.secrets.organiser}"),
-            program(app).get("/api/v1/task"),
-            client.post("/join", data={"csrf": token_in(client.get("/?invitation=x")), "nickname": "a"}),
+            client.get("/organiser?secret=y"),
+            client.get("/api/v1/task", headers={"authorization": "Bearer y"}),
+            client.post("/join", data={"csrf": token_in(client.get("/?invitation=y")), "nickname": "a"}),
         ):
             assert (refused.status_code, refused.headers["retry-after"]) == (429, "100")
-        limiter.clock = lambda: now + 101
+        assert client.get(f"/organiser?secret={app.state.site.secrets.organiser}").status_code == 303
         assert program(app).get("/api/v1/task").status_code == 200
+        (right,) = invite(app.state.site.store, 1, 1)
+        fields = {**fields_of(client.get(f"/?invitation={right}"), "/join"), "nickname": "a"}
+        assert client.post("/join", data=fields).status_code == 303, "a right invitation passes as well"
+        limiter.clock = lambda: now + 101
         assert client.get("/organiser?secret=x").status_code == 403
         assert client.get("/organiser?secret=x").status_code == 429
 

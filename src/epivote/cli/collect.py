@@ -253,6 +253,24 @@ def invite(
 
 
 @app.command()
+def renew(
+    task: TaskFile,
+    key: Annotated[bool, typer.Option("--key", help="Replace the key of the JSON interface instead.")] = False,
+    database: DatabaseAddress = None,
+) -> None:
+    """Replace the organiser's secret, also while the server runs; whoever signed in with the old one is signed out.
+
+    Example: epivote collect renew quiz.toml
+    """
+    with one_sentence_per_error(), _opened(task, database) as (_, store):
+        if key:
+            print(f"JSON key:     {store.renew_secret('interface')}")
+        else:
+            public = store.address() or "http://127.0.0.1:8000/"
+            print(f"Organiser:    {public}organiser?secret={store.renew_secret('organiser')}")
+
+
+@app.command()
 def backup(
     task: TaskFile,
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],

@@ -80,10 +80,20 @@ class Site:
         """Instances by what stands for them in forms, since a name might give the answer away."""
         return {self.signer.token("question", each.name)[:32]: each for each in self.task.instances}
 
-    @cached_property
+    @property
+    def organiser_secret(self) -> str:
+        """The organiser's secret, which may be replaced while the task is served."""
+        return self.store.secret("organiser")
+
+    @property
+    def interface_key(self) -> str:
+        """The key of the JSON interface, likewise."""
+        return self.store.secret("interface")
+
+    @property
     def organiser_pass(self) -> str:
         """What the organiser's cookie says: made from the secret, which cannot be read from it."""
-        return self.signer.token("organiser", self.secrets.organiser)
+        return self.signer.token("organiser", self.organiser_secret)
 
     def gate(self, *, is_closed: bool) -> Gate:
         """Whether answers are taken now, and if not, why."""

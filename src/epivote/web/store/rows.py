@@ -45,6 +45,7 @@ class Voter:
     token: str
     joined_at: int
     finished_at: int | None
+    visit: str = ""
 
 
 class BallotRow(NamedTuple):

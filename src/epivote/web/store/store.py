@@ -80,6 +80,17 @@ class Store:
                 connection.execute(self._insert(SETTINGS).values(made).on_conflict_do_nothing())
             return Secrets(*(self._setting(connection, f"secret {name}") or "" for name in Secrets._fields))
 
+    def secret(self, name: str) -> str:
+        """One of the secrets, as it is now."""
+        with self.database.reading() as connection:
+            return self._setting(connection, f"secret {name}") or secrets.token_urlsafe(32)
+
+    def renew_secret(self, name: str) -> str:
+        """A new secret instead of the old one, which is worth nothing from now on."""
+        made = secrets.token_urlsafe(32)
+        self._set(f"secret {name}", made)
+        return made
+
     def is_closed(self) -> bool:
         """Whether the organiser has closed it."""
         with self.database.reading() as connection:
@@ -112,15 +123,19 @@ class Store:
 
     # Voters
 
-    def add_person(self, connection: Connection, name: str, visit: str, details: Details = NO_DETAILS) -> Voter:
-        """A new participant; the one there is if the same visit took this name before (a double click)."""
+    def add_person(
+        self, connection: Connection, name: str, visit: str, details: Details = NO_DETAILS, *, is_new: bool = False
+    ) -> Voter:
+        """A new participant; unless it has to be new, the one that the same visit made before (a double click)."""
         row = self._add(connection, name, visit, is_person=True)
+        if row is None and is_new:
+            raise NameTakenError(name)
         if row is None:
             row = connection.execute(select(VOTERS).where(VOTERS.c.name_key == name_key(name))).first()
             if row is None or not row.is_person or row.visit != visit:
                 raise NameTakenError(name)
         add_details(connection, row.id, details)
-        return _voter(row)
+        return voter_of(row)
 
     def join(self, name: str, visit: str, details: Details = NO_DETAILS) -> Voter:
         """A new participant, or the one that the same visit made before."""
@@ -136,7 +151,7 @@ class Store:
             skips = select(SKIPS.c.instance).where(SKIPS.c.voter_id == row.id)
             asked = select(ASKED.c.instance).where(ASKED.c.voter_id == row.id).order_by(ASKED.c.position)
             return Sheet(
-                _voter(row),
+                voter_of(row),
                 _ballots(connection, row.id),
                 frozenset(connection.scalars(skips)),
                 tuple(connection.scalars(asked)),
@@ -150,6 +165,12 @@ class Store:
             changed = connection.execute(update(VOTERS).where(unfinished).values(finished_at=now()))
             give_back(connection, voter)
             return bool(changed.rowcount)
+
+    def leave(self, voter: int) -> None:
+        """Forget from which visit a participant came, so that nobody after them on the same device goes on as them."""
+        with self.database.writing() as connection:
+            connection.execute(update(VOTERS).where(VOTERS.c.id == voter).values(visit=""))
+            give_back(connection, voter)
 
     def forget(self, voter: int) -> None:
         """Delete a voter with all ballots."""
@@ -254,7 +275,7 @@ class Store:
             row = connection.execute(select(VOTERS).where(VOTERS.c.name_key == name_key(name))).first()
         if row is not None and row.is_person:
             raise NameTakenError(name)
-        return None if row is None else _voter(row)
+        return None if row is None else voter_of(row)
 
     def program_ballots(self, voter: int) -> dict[str, tuple[str, ...]]:
         """All ballots of a program."""
@@ -354,8 +375,9 @@ class Store:
         return True
 
 
-def _voter(row: Row[Any]) -> Voter:
-    return Voter(row.id, row.name, bool(row.is_person), row.token, row.joined_at, row.finished_at)
+def voter_of(row: Row[Any]) -> Voter:
+    """A row of the table of voters."""
+    return Voter(row.id, row.name, bool(row.is_person), row.token, row.joined_at, row.finished_at, row.visit)
 
 
 def _ballots(connection: Connection, voter: int) -> dict[str, tuple[str, ...]]:

@@ -39,7 +39,8 @@ def board(visit: Visit) -> Response:
     given = visit.request.query_params.get("secret")
     if given is not None:
         return _let_in(visit, given)
-    check_organiser(visit)
+    if not visit.is_organiser:
+        return _ask_secret(visit, wrong=False)
     return render(
         visit.site,
         "organiser.html",
@@ -97,6 +98,40 @@ async def report(request: Request) -> Response:
     return HTMLResponse(page, headers={"Content-Security-Policy": REPORT_POLICY})
 
 
+def enter(visit: Visit) -> Response:
+    """Sign in with the secret in a form, which leaves it in no address, history or log."""
+    return _let_in(visit, visit.text("secret"))
+
+
+def leave(visit: Visit) -> Response:
+    """Sign out on this device."""
+    response = see("/organiser")
+    visit.delete_cookie(response, ORGANISER)
+    return response
+
+
+def ask_close(visit: Visit) -> Response:
+    """Whether to close the task."""
+    check_organiser(visit)
+    return render(
+        visit.site,
+        "confirm.html",
+        language("en"),
+        title="Close this task?",
+        sentences=[
+            "No more ballots are taken, from people and from programs, not even on pages that are open now.",
+            "You can open it again at any time.",
+        ],
+        action="/organiser/close",
+        button="Close",
+        is_danger=True,
+        who="",
+        back="/organiser",
+        csrf=visit.csrf,
+        languages=[],
+    )
+
+
 def close(visit: Visit) -> Response:
     """Take no more answers."""
     check_organiser(visit)
@@ -117,15 +152,17 @@ def check_organiser(visit: Visit) -> None:
         raise PageError(403, "error.organiser")
 
 
+def _ask_secret(visit: Visit, *, wrong: bool) -> Response:
+    page = {"wrong": wrong, "csrf": visit.csrf, "languages": []}
+    return render(visit.site, "enter.html", language("en"), status=403, **page)
+
+
 def _let_in(visit: Visit, given: str) -> Response:
+    """A right secret always passes; wrong ones from one address are counted, each kind for itself."""
     site = visit.site
-    rate = site.settings.limits.wrong_secrets
-    wait = site.limiter.wait("secrets", visit.address, rate)
-    if wait:
-        raise PageError(429, "error.429", wait=wait)
-    if not same_secret(given, site.secrets.organiser):
-        site.limiter.take("secrets", visit.address, rate)
-        raise PageError(403, "error.organiser")
+    if not same_secret(given, site.organiser_secret):
+        visit.limit("organiser's secrets", visit.address, site.settings.limits.wrong_secrets)
+        return _ask_secret(visit, wrong=True)
     response = see("/organiser")
     visit.set_cookie(response, ORGANISER, site.organiser_pass, 30 * DAY)
     return response

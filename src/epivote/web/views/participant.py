@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from epivote.web.questions import next_open, own_order
 from epivote.web.store.details import AlreadyHereError, Details
-from epivote.web.store.invitations import join_invited
-from epivote.web.store.rows import LONGEST_NAME, InvitationError, NameTakenError, clean_name
+from epivote.web.store.invitations import invited, join_invited
+from epivote.web.store.rows import LONGEST_NAME, InvitationError, NameTakenError, Voter, clean_name
 from epivote.web.store.store import now
 from epivote.web.views.completion import completion, handed_in, kept_query, outside_id
 from epivote.web.views.errors import LANGUAGE, PageError
@@ -22,18 +22,23 @@ PAGES = re.compile(r"/(question/[0-9]{1,6}|end|privacy)?")
 
 
 def home(visit: Visit) -> Response:
-    """What this is about, and the way in."""
-    return _home(visit, invitation=visit.request.query_params.get("invitation", ""))
+    """What this is about, and the way in; an invitation that was used on this device goes on as whoever used it."""
+    invitation = visit.request.query_params.get("invitation", "")
+    owner = _owner(visit, invitation)
+    if owner is not None and owner.visit == visit.visit and owner.token != visit.token:
+        response = see("/")
+        visit.set_cookie(response, PARTICIPANT, owner.token)
+        return response
+    return _home(visit, invitation=invitation)
 
 
 def join(visit: Visit) -> Response:
     """Become a participant, with an invitation where one is needed; whoever is one already goes on."""
-    site = visit.site
-    if _joined(visit) is not None:
+    site, invitation = visit.site, visit.text("invitation")
+    if _joined(visit) is not None and not _is_of_another(visit, invitation):
         return see("/question")
     if site.gate(is_closed=site.store.is_closed()) != "open":
         raise PageError(409, "answers.closed")
-    invitation = visit.text("invitation")
     name = clean_name(visit.text("nickname"))
     if name is None:
         wrong = visit.language("join.name-wrong", most=LONGEST_NAME)
@@ -48,9 +53,6 @@ def join(visit: Visit) -> Response:
         if site.task.join == "nickname":
             voter = site.store.join(name, visit.visit, details)
         else:
-            wait = site.limiter.wait("secrets", visit.address, limits.wrong_secrets)
-            if wait:
-                raise PageError(429, "error.429", wait=wait)
             voter = join_invited(site.store, name, visit.visit, invitation, details)
     except NameTakenError:
         wrong = visit.language("join.name-taken", name=name)
@@ -58,7 +60,8 @@ def join(visit: Visit) -> Response:
     except AlreadyHereError:
         raise PageError(409, "join.already-here") from None
     except InvitationError:
-        visit.site.limiter.take("secrets", visit.address, limits.wrong_secrets)
+        # A right invitation always passes; wrong ones from one address are counted.
+        visit.limit("invitations", visit.address, limits.wrong_secrets)
         raise
     response = see("/question")
     visit.set_cookie(response, PARTICIPANT, voter.token)
@@ -118,14 +121,6 @@ def finish(visit: Visit) -> Response:
     return see("/end")
 
 
-def forget(visit: Visit) -> Response:
-    """Delete the participant and all their ballots."""
-    visit.site.store.forget(visit.sheet.voter.id)
-    response = see("/")
-    visit.delete_cookie(response, PARTICIPANT)
-    return response
-
-
 def privacy(visit: Visit) -> Response:
     """What happens with the data."""
     return visit.page("privacy.html", joined=_joined(visit))
@@ -150,7 +145,9 @@ def _home(
         "home.html",
         status=status,
         gate=site.gate(is_closed=site.store.is_closed()),
-        joined=_joined(visit),
+        joined=None if _is_of_another(visit, invitation) else _joined(visit),
+        finished=_finished(visit),
+        other=_joined(visit),
         invitation=invitation,
         outside=outside_id(visit),
         kept=kept_query(visit, invitation),
@@ -167,6 +164,26 @@ def _joined(visit: Visit) -> str | None:
         return visit.sheet.voter.name
     except NotJoinedError:
         return None
+
+
+def _finished(visit: Visit) -> bool:
+    """Whether the visitor has joined and handed in."""
+    return _joined(visit) is not None and visit.sheet.voter.finished_at is not None
+
+
+def _owner(visit: Visit, invitation: str) -> Voter | None:
+    """Who has used an invitation."""
+    if not invitation or visit.site.task.join != "invitation":
+        return None
+    return invited(visit.site.store, invitation)
+
+
+def _is_of_another(visit: Visit, invitation: str) -> bool:
+    """Whether an invitation was opened that is not that of the participant who is signed in."""
+    if not invitation or visit.site.task.join != "invitation":
+        return False
+    owner = _owner(visit, invitation)
+    return owner is None or owner.token != visit.token
 
 
 def _is_going_on(visit: Visit) -> bool:

@@ -39,6 +39,6 @@ def _whose(visit: Visit, token: str) -> tuple[str, str]:
     limits = visit.site.settings.limits
     found = whose_link(visit.site.store.database, token)
     if found is None:
-        visit.limit("secrets", visit.address, limits.wrong_secrets)
+        visit.limit("personal links", visit.address, limits.wrong_secrets)
         raise PageError(404, "error.link")
     return found

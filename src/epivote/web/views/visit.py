@@ -62,7 +62,8 @@ class Visit:
     @cached_property
     def is_organiser(self) -> bool:
         """Whether the cookie was made for the secret that is valid now."""
-        return same_secret(self._said(ORGANISER), self.site.organiser_pass)
+        said = self._said(ORGANISER)
+        return said is not None and same_secret(said, self.site.organiser_pass)
 
     @cached_property
     def sheet(self) -> Sheet:
