@@ -179,7 +179,15 @@ def test_what_no_longer_fits_is_told_and_when_sets_were_found(asked):
     assert board["as_of"] == f"{clock.moment:%Y-%m-%d %H:%M} UTC, found by em in {found.seconds:.2f} s"
     assert 0 < found.seconds < 60
     assert found.moment == clock.microseconds
-    assert board["files"] == ["ballots.csv", "menu.csv", "sizes.csv", "gold.csv", "participants.csv", "truth.csv"]
+    assert board["files"] == [
+        "ballots.csv",
+        "menu.csv",
+        "sizes.csv",
+        "gold.csv",
+        "participants.csv",
+        "times.csv",
+        "truth.csv",
+    ]
 
 
 def test_ballots_over_time_are_counted_in_equal_steps(asked):

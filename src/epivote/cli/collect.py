@@ -32,6 +32,9 @@ app = typer.Typer(
 OWN_PATHS = ("api", "organiser", "picture", "question", "static")
 """First parts of the site's addresses: before them, a proxy's prefix could not be told apart."""
 
+OWN_FILES = ("menu.csv", "sizes.csv", "gold.csv", "times.csv", "participants.csv")
+"""Files of an export beside that of the ballots."""
+
 TaskFile = Annotated[Path, typer.Argument(help="The task, a .toml file such as `epivote collect new` writes.")]
 DatabaseAddress = Annotated[
     str | None,
@@ -172,6 +175,10 @@ app.command()(preview)
 def export(
     task: TaskFile,
     output: Annotated[Path, typer.Option("--output", "-o", help="The file of ballots to write; others go beside it.")],
+    times: Annotated[bool, typer.Option("--times", help="Also write when each ballot was cast: times.csv.")] = False,
+    participants: Annotated[
+        bool, typer.Option("--participants", help="Also write who took part, with codes and consent: participants.csv.")
+    ] = False,
     database: DatabaseAddress = None,
 ) -> None:
     """Write the ballots as an ordinary file, and say how to aggregate them; also while the server runs.
@@ -179,17 +186,33 @@ def export(
     Example: epivote collect export quiz.toml -o ballots.csv
     """
     with one_sentence_per_error():
-        if output.suffix != ".csv" or output.name in ("menu.csv", "sizes.csv", "gold.csv"):
+        if output.suffix != ".csv" or output.name in OWN_FILES:
             raise InputError(f"{output.name!r} is no name for the ballots; use one such as ballots.csv")
         with _opened(task, database) as (found, store):
             from epivote.web.exporting import export as export_of
 
             made = export_of(store.snapshot()[1], found, output.name)
+            further = _further_files(found, store, times=times, participants=participants)
+        made.files.update(further)
         write_files({output.parent / name: partial(_write, text) for name, text in made.files.items()})
         print(f"Wrote {', '.join(made.files)} in the folder {output.parent.absolute()}")
         if made.left_out:
             print(f"{counted(made.left_out, 'ballot')} left out: they do not fit the task as it is now.")
         print(f"In that folder, this finds the sets of the live page:\n  {made.command}")
+
+
+def _further_files(task: Task, store: Store, *, times: bool, participants: bool) -> dict[str, str]:
+    """Tables about ballots and participants that estimation does not need."""
+    from epivote.web.exporting import participants_table
+    from epivote.web.site import signer_of
+    from epivote.web.timing import TIMES, times_table
+    from epivote.web.views.completion import further_columns
+
+    files = {TIMES: "".join(times_table(store.database))} if times else {}
+    if participants:
+        columns = further_columns(task, store.database, signer_of(store.secrets()))
+        files["participants.csv"] = participants_table(store.participants(), columns)
+    return files
 
 
 @app.command()

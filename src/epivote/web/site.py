@@ -34,6 +34,11 @@ class Settings:
     """Whether the task is only tried out, which every page then says."""
 
 
+def signer_of(secrets: Secrets) -> Signer:
+    """Signs cookies, forms and codes of a database."""
+    return Signer(secrets.cookies)
+
+
 @dataclass(frozen=True)
 class Site:
     """One task being served."""
@@ -55,7 +60,7 @@ class Site:
     @cached_property
     def signer(self) -> Signer:
         """Signs cookies and forms."""
-        return Signer(self.secrets.cookies)
+        return signer_of(self.secrets)
 
     @property
     def root(self) -> str:

@@ -11,6 +11,7 @@ from epivote.web.exporting import command_for, task_files
 from epivote.web.site import Gate
 from epivote.web.store.store import Participant
 from epivote.web.task import Instance, Task
+from epivote.web.timing import TIMES
 from epivote.web.views.looking import USUAL, Look, PageOf
 from epivote.web.views.pages import when
 
@@ -70,7 +71,7 @@ def board_of(
             }
             for each in voters.rows
         ],
-        "files": ["ballots.csv", *task_files(task), "participants.csv", "truth.csv"],
+        "files": ["ballots.csv", *task_files(task), "participants.csv", TIMES, "truth.csv"],
         "command": command_for(live.sets, task),
     }
 

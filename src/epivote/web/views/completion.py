@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode
 
 from epivote.web.exporting import moment_of
 from epivote.web.security.signing import Signer
-from epivote.web.site import Site
+from epivote.web.store.database import Database
 from epivote.web.store.details import outside_id_of, people_of
 from epivote.web.store.store import now
 from epivote.web.task import Task
@@ -80,12 +80,11 @@ def handed_in(visit: Visit) -> dict[str, object]:
     }
 
 
-def further_columns(site: Site) -> dict[str, dict[str, str]]:
-    """Columns of `participants.csv` that this task needs, each by the names of participants."""
-    task = site.task
+def further_columns(task: Task, database: Database, signer: Signer) -> dict[str, dict[str, str]]:
+    """Columns of `participants.csv` that a task needs, each by the names of participants."""
     if not (task.consent or task.participant_parameter or task.completion_code):
         return {}
-    people = people_of(site.store.database)
+    people = people_of(database)
     columns = {}
     if task.consent:
         given = {name: each.details.consented_at for name, each in people.items()}
@@ -93,6 +92,6 @@ def further_columns(site: Site) -> dict[str, dict[str, str]]:
     if task.participant_parameter:
         columns[task.participant_parameter] = {name: each.details.outside_id or "" for name, each in people.items()}
     if task.completion_code:
-        codes = {name: completion_code(task, site.signer, each.token) for name, each in people.items()}
+        codes = {name: completion_code(task, signer, each.token) for name, each in people.items()}
         columns["completion_code"] = codes
     return columns

@@ -10,7 +10,7 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, Response, StreamingResponse
 
 from epivote import EpivoteError
 from epivote.web.addresses import qr_svg
@@ -18,6 +18,7 @@ from epivote.web.exporting import export as export_of
 from epivote.web.exporting import participants_table, truth_table
 from epivote.web.languages import language
 from epivote.web.security.signing import same_secret
+from epivote.web.timing import TIMES, times_table
 from epivote.web.views.board import board_of
 from epivote.web.views.completion import further_columns
 from epivote.web.views.errors import PageError
@@ -72,7 +73,12 @@ def export(visit: Visit) -> Response:
     check_organiser(visit)
     site, name = visit.site, visit.request.path_params["name"]
     if name == "participants.csv":
-        return _file(name, participants_table(site.store.participants(), further_columns(site)))
+        return _file(
+            name,
+            participants_table(site.store.participants(), further_columns(site.task, site.store.database, site.signer)),
+        )
+    if name == TIMES:
+        return StreamingResponse(times_table(site.store.database), media_type="text/csv", headers=_attached(name))
     if name == "truth.csv":
         return _file(name, truth_table(site.estimation.live))
     files = export_of(site.store.snapshot()[1], site.task).files
@@ -206,5 +212,8 @@ def _tag(visit: Visit) -> str:
 
 
 def _file(name: str, text: str) -> Response:
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(text.encode("utf-8", "replace"), media_type="text/csv", headers=headers)
+    return Response(text.encode("utf-8", "replace"), media_type="text/csv", headers=_attached(name))
+
+
+def _attached(name: str) -> dict[str, str]:
+    return {"Content-Disposition": f'attachment; filename="{name}"'}
