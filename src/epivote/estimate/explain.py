@@ -9,6 +9,7 @@ import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.estimate import Estimate
+from epivote.data.names import counted
 from epivote.estimate.workload import InMemoryWorkload
 
 RUNNERS_UP = 4  # sets shown beside the best; a round number
@@ -71,16 +72,19 @@ class Explanation:
         added = [name for name in self.answer if name not in self.without_bounds]
         removed = [name for name in self.without_bounds if name not in self.answer]
         if self.gold:
-            return "The set was given as gold; probability and margins are what the ballots alone say."
+            return "The set was given as gold; probabilities and margins are those from the ballots alone."
         if not self.settled:
-            return "The estimate was stopped before it had settled; its rates would by now choose another set."
+            return "The iteration stopped before convergence; its last rates would choose another set."
         if self.group is not None and set(self.answer) != set(self.group.answer):
             return f"Within group {self.group.number} alone {_names(self.group.answer)} would be the most probable set."
         if added:
-            return f"At least {self.size[0]} must be right, so {_names(added)} came in although more speaks against."
+            least = counted(self.size[0], "alternative")
+            return f"The evidence is against {_names(added)}, but a set has at least {least}."
         if removed:
-            return f"At most {self.size[1]} can be right, so {_names(removed)} stayed out although more speaks for."
-        return "The size bounds changed nothing: every margin above 0 is in, every one below is out."
+            return (
+                f"The evidence is for {_names(removed)}, but a set has at most {counted(self.size[1], 'alternative')}."
+            )
+        return "The size bounds changed nothing: the set holds every alternative with a margin above 0."
 
     @property
     def _parts(self) -> str:
