@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 import numpy as np
 import pytest
-from test_shown_numbers import percent, wilson
+from test_shown_numbers import percent, wilson, with_confidence
 
 from epivote import AMLE, EM, Auto, Ballots, Calibrated, Majority, MaximumLikelihood, simulate, summarize, write_report
 from epivote.estimate.flags import FlagKind
@@ -161,6 +161,8 @@ def test_stated_confidence_against_gold(page, fitted, crowd):
 def test_outside_the_interval_confidence_is_off(stated, verdict):
     right = SimpleNamespace(mean=0.6, low=0.4, high=0.8)
     assert Trust.against_gold("gold", stated, right, 9).verdict == verdict
+    many = SimpleNamespace(mean=stated - 0.019, low=stated - 0.02, high=stated - 0.018)
+    assert Trust.against_gold("gold", stated, many, 9999).verdict == "supported", "two points are not worth a word"
 
 
 def test_halves_of_the_voters(tmp_path):
@@ -248,18 +250,31 @@ def test_too_few_ballots_are_no_reason_for_doubt():
 # What to do next
 
 
-def test_steps_count_the_ballots_still_needed(plain, fitted):
-    doubts = fitted.review(0.95, most=20, limit=20)
-    within = [each.more_ballots for each in doubts if each.more_ballots is not None]
-    count = sum(each < 0.95 for each in fitted.confidence_)
-    steps = [each.text() for each in plain.card(3).all("li")]
-    which = "the 20 most doubtful" if len(within) == 20 else f"{len(within)} of the 20 most doubtful"
-    assert steps[0].startswith(
-        f"Ask for more ballots on {count} instances below 95 %. About {sum(within)} further ballots should settle {which}."
+@pytest.mark.parametrize("doubtful", [1, 20, 25, 30])
+def test_steps_count_the_ballots_still_needed(fitted, tmp_path, doubtful):
+    changed = with_confidence(fitted, [0.5] * doubtful + [0.99] * (60 - doubtful))
+    page = Page(write_report(changed, tmp_path / "r.html"))
+    doubts = changed.review(0.95, most=20, limit=20)
+    needed = [each.more_ballots for each in doubts]
+    assert None not in needed
+    steps = [each.text() for each in page.card(3).all("li")]
+    which = "the 20 most doubtful" if doubtful > 20 else "it" if doubtful == 1 else "them"
+    assert steps[0] == (
+        f"Ask for more ballots on {doubtful} instance{'s' * (doubtful != 1)} below 95 %. About {sum(needed)} further "
+        f"ballots should settle {which}. Instances"
     )
     assert steps[1].startswith("Answer 20 instances yourself (epivote gold chooses them) and run again with --gold")
-    for link in plain.card(3).all("a"):
-        assert plain.section(link["href"].removeprefix("#")) is not None
+    for link in page.card(3).all("a"):
+        assert page.section(link["href"].removeprefix("#")) is not None
+
+
+def test_where_most_sets_are_doubtful_the_crowd_is_too_small(plain, fitted):
+    count = sum(each < 0.95 for each in fitted.confidence_)
+    assert count > 30
+    assert plain.card(3).all("li")[0].text() == (
+        f"Ask for more ballots on every instance: {count} of 60 sets are below 95 %. epivote plan estimates how many are "
+        "needed. Instances"
+    )
 
 
 def test_steps_without_anything_to_do():

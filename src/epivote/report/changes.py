@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from epivote.data.names import counted
-from epivote.report.numbers import Change, Evidence
+from epivote.report.numbers import Change, Weighing
 from epivote.report.overview import link_to
 from epivote.report.written import probability, weight
 from epivote.summary import Summary
@@ -55,7 +55,7 @@ def change_rows(found: Iterable[Change]) -> list[ChangeRow]:
     ]
 
 
-def _reason(found: Evidence) -> str:
+def _reason(found: Weighing) -> str:
     without = found.ballots - found.approvals
     parts = [
         (f"{counted(found.approvals, 'approval')} {weight(found.from_approvals)}", bool(found.from_approvals)),

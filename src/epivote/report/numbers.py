@@ -21,6 +21,7 @@ from epivote.summary import Summary
 
 CONFIDENCE_BINS = 20  # of 5 % each
 BAND_EDGES = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 0.999)  # lower ends; confidence piles up near 1, so bands narrow there
+TOLERATED = 0.02  # by which a mean confidence may be off before it is called wrong, however many sets; a round number
 MOST_SIZES = 16  # bars; larger sets share the last one
 
 
@@ -88,7 +89,8 @@ class Trust:
     @classmethod
     def against_gold(cls, kind: str, stated: float, right: Interval, count: int) -> Trust:
         """Mean confidence against the share of sets that are exactly right."""
-        verdict = "too high" if stated > right.high else "too low" if stated < right.low else "supported"
+        low, high = min(right.low, right.mean - TOLERATED), max(right.high, right.mean + TOLERATED)
+        verdict = "too high" if stated > high else "too low" if stated < low else "supported"
         return cls(kind, count, stated, right, verdict)
 
 
@@ -109,7 +111,7 @@ class Headline(NamedTuple):
     n_sure_right: int
 
 
-class Evidence(NamedTuple):
+class Weighing(NamedTuple):
     """Why an alternative is in a set or not, in log-odds that add up to its margin."""
 
     alternative: str
@@ -130,7 +132,7 @@ class Change(NamedTuple):
     found: tuple[str, ...]
     majority: tuple[str, ...]
     confidence: float
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[Weighing, ...]
 
 
 class Flagged(NamedTuple):
@@ -302,14 +304,14 @@ def _change(summary: Summary, majority: Truths, name: str, confidence: float) ->
     return Change(name, tuple(found), tuple(other), confidence, evidence)
 
 
-def _evidence(account: Account, cast: AnyBallots) -> Evidence:
+def _evidence(account: Account, cast: AnyBallots) -> Weighing:
     """What approvals and ballots without them weigh; `cast` are the ballots on the instance."""
     approving = sum(push for voter, push in account.pushes.items() if voter in account.ticked_by)
     others = sum(push for voter, push in account.pushes.items() if voter not in account.ticked_by)
     times = cast.ballot_multiplicities
     per_approval = None if times is None else np.repeat(times, cast.ballot_sizes)
     approvals = counts_of(cast.approved, per_approval, cast.n_alternatives)
-    return Evidence(
+    return Weighing(
         account.alternative,
         account.chosen,
         int(approvals[cast.alternatives.index(account.alternative)]),

@@ -26,6 +26,7 @@ NARROW_SAMPLE = 3  # of these on a phone
 VOTERS_SHOWN = 4  # flagged voters named; likewise
 NAMES_IN_STEP = 3  # voters named in a sentence; a round number
 OFTEN_CONFUSED = 0.05  # of all ballots, from which a pair of alternatives is worth rewording; a round number
+MOSTLY = 0.5  # share of doubtful sets from which the whole crowd is too small; a round number
 ENOUGH_GOLD = 20  # gold sets that calibrate well; as `epivote gold` proposes
 
 
@@ -52,7 +53,7 @@ class SampleRow(NamedTuple):
     narrow: bool
 
 
-class Sets(NamedTuple):
+class SetsCard(NamedTuple):
     """What the sets are: a number with its label, a sentence, and a sample."""
 
     value: str
@@ -63,7 +64,7 @@ class Sets(NamedTuple):
     has_gold: bool
 
 
-class Checked(NamedTuple):
+class TrustCard(NamedTuple):
     """How sure, and whether that can be trusted."""
 
     verdict: str
@@ -80,7 +81,7 @@ class VoterRow(NamedTuple):
     ballots: str
 
 
-class Voters(NamedTuple):
+class VotersCard(NamedTuple):
     """Whom not to trust."""
 
     headline: str
@@ -88,7 +89,7 @@ class Voters(NamedTuple):
     rest: str
 
 
-class Step(NamedTuple):
+class NextStep(NamedTuple):
     """Something to do, and the section of the page to look at first."""
 
     text: str
@@ -126,7 +127,7 @@ def sizes_in_words(summary: Summary) -> str:
     )
 
 
-def sets_found(summary: Summary) -> Sets:
+def sets_found(summary: Summary) -> SetsCard:
     """The headline counts and a sample of the sets."""
     head = headline_of(summary)
     gold = gold_sets(summary)
@@ -137,7 +138,7 @@ def sets_found(summary: Summary) -> Sets:
         if summary.is_rated
         else f"The first {counted(len(rows), 'set')}"
     )
-    return Sets(value, label, sentence, caption, rows, any(row.gold is not None for row in rows))
+    return SetsCard(value, label, sentence, caption, rows, any(row.gold is not None for row in rows))
 
 
 def _headline(summary: Summary, head: Headline) -> tuple[str, str, str]:
@@ -196,13 +197,13 @@ def _sample_row(summary: Summary, z: int, gold: dict[str, frozenset[str]], *, na
     )
 
 
-def check_of(summary: Summary, trust: Trust | None) -> Checked:
+def check_of(summary: Summary, trust: Trust | None) -> TrustCard:
     """How far the confidence can be trusted."""
     if trust is None:
-        return Checked("no confidence", "open", _no_confidence(summary), [])
+        return TrustCard("No confidence", "open", _no_confidence(summary), [])
     bars = _bars(trust)
     tone = {"supported": "good", "too high": "bad", "too low": "open", "unchecked": "open"}[trust.verdict]
-    return Checked(_verdict(trust), tone, _reason(trust), bars)
+    return TrustCard(_verdict(trust), tone, _reason(trust), bars)
 
 
 def _verdict(trust: Trust) -> str:
@@ -258,32 +259,32 @@ def _reason(trust: Trust) -> str:
     }[trust.kind]
 
 
-def voters_found(summary: Summary, flagged: Flagged) -> Voters:
+def voters_found(summary: Summary, flagged: Flagged) -> VotersCard:
     """The flagged voters with most ballots, and how many more there are."""
     suspicious, few = flagged
     total = counted(summary.estimate.ballots.total_voters, "voter")
     if not summary.is_rated:
-        return Voters("Voters are not judged", [], f"{summary.method} gives every voter the same weight.")
+        return VotersCard("Voters are not judged", [], f"{summary.method} gives every voter the same weight.")
     n_few = sum(each.multiplicity for each in few)
     n_flagged = sum(each.multiplicity for each in suspicious)
     unknown = f"{counted(n_few, 'voter')} {_have(n_few)} too few ballots to be judged." if n_few else ""
     if not suspicious:
-        return Voters(f"None of {total} is flagged", [], unknown)
+        return VotersCard(f"None of {total} is flagged", [], unknown)
     rows = [
         VoterRow(each.label, spaced("; ".join(each.flags)), counted(each.ballots, "ballot"))
         for each in suspicious[:VOTERS_SHOWN]
     ]
     left = n_flagged - sum(each.multiplicity for each in suspicious[:VOTERS_SHOWN])
     more = f"{left:,} more {_are(left)} flagged. " if left else ""
-    return Voters(f"{n_flagged:,} of {total} {_are(n_flagged)} flagged", rows, (more + unknown).strip())
+    return VotersCard(f"{n_flagged:,} of {total} {_are(n_flagged)} flagged", rows, (more + unknown).strip())
 
 
 def next_steps(
     summary: Summary, doubts: Sequence[Doubt], trust: Trust | None, flagged: Flagged, confused: IntArray | None
-) -> list[Step]:
+) -> list[NextStep]:
     """What to do now, the most useful step first."""
     if trust is None:
-        again = Step(
+        again = NextStep(
             "Run again with --method auto or em to learn who is reliable and how sure each set is.",
             "computed",
             "Settings",
@@ -295,13 +296,18 @@ def next_steps(
         *_about_voters(flagged),
         *_about_pairs(summary, confused),
     ]
-    return steps or [Step("Nothing stands out: the sets can be used as they are.", "instances", "All sets")]
+    return steps or [NextStep("Nothing stands out: the sets can be used as they are.", "instances", "All sets")]
 
 
-def _about_doubts(summary: Summary, doubts: Sequence[Doubt]) -> list[Step]:
+def _about_doubts(summary: Summary, doubts: Sequence[Doubt]) -> list[NextStep]:
     if not doubts:
         return []
-    count, looked_at = summary.n_doubtful, len(doubts)
+    count, looked_at, total = summary.n_doubtful, len(doubts), summary.estimate.ballots.n_instances
+    if count > looked_at and count > MOSTLY * total:
+        text = (
+            f"Ask for more ballots on every instance: {count:,} of {total:,} sets are below {whole(summary.threshold)}."
+        )
+        return [NextStep(f"{text} epivote plan estimates how many are needed.", "instances", "Instances")]
     within = [each.more_ballots for each in doubts if each.more_ballots is not None]
     hopeless = looked_at - len(within)
     which = f"the {looked_at:,} most doubtful" if count > looked_at else "it" if count == 1 else "them"
@@ -312,42 +318,42 @@ def _about_doubts(summary: Summary, doubts: Sequence[Doubt]) -> list[Step]:
     if hopeless:
         those = "the one that needs" if hopeless == 1 else f"the {hopeless:,} that need"
         text += f" Decide or reword {those} more than {MOST_BALLOTS}."
-    return [Step(text, "instances", "Instances")]
+    return [NextStep(text, "instances", "Instances")]
 
 
-def _about_trust(trust: Trust, n_instances: int) -> list[Step]:
+def _about_trust(trust: Trust, n_instances: int) -> list[NextStep]:
     if trust.kind in ("model", "halves"):
         few = counted(min(ENOUGH_GOLD, max(n_instances // 2, 1)), "instance")
         text = (
             f"Answer {few} yourself (epivote gold chooses them) and run again with --gold to calibrate the confidence."
         )
-        return [Step(text, "confidence", "Confidence")]
+        return [NextStep(text, "confidence", "Confidence")]
     if trust.kind == "gold" and trust.verdict == "too high":
         text = "Run again with --gold-use learn to calibrate the confidence with the gold sets."
-        return [Step(text, "confidence", "Confidence")]
+        return [NextStep(text, "confidence", "Confidence")]
     return []
 
 
-def _about_voters(flagged: Flagged) -> list[Step]:
+def _about_voters(flagged: Flagged) -> list[NextStep]:
     if not flagged.suspicious:
         return []
     first = ", ".join(each.label for each in flagged.suspicious[:NAMES_IN_STEP])
     left = len(flagged.suspicious) - NAMES_IN_STEP
     names = f"{first} and {left:,} more" if left > 0 else first
     return [
-        Step(
+        NextStep(
             f"Check {names} before asking them again; their ballots already count by their weights.", "voters", "Voters"
         )
     ]
 
 
-def _about_pairs(summary: Summary, confused: IntArray | None) -> list[Step]:
+def _about_pairs(summary: Summary, confused: IntArray | None) -> list[NextStep]:
     if confused is None:
         return []
     names, ballots = summary.estimate.ballots.alternatives, summary.estimate.ballots.total_ballots
     often = [(k, j, n) for k, j, n in top_pairs(confused, 1) if n >= OFTEN_CONFUSED * ballots]
     return [
-        Step(
+        NextStep(
             f"Explain the difference between {names[k]} and {names[j]}: {names[j]} was approved instead of {names[k]} "
             f"on {counted(n, 'ballot')}.",
             "alternatives",

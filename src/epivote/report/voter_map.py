@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from html import escape
 
 import numpy as np
@@ -35,10 +34,11 @@ def voter_map(voters: Voters, words: str) -> tuple[str, int]:
     y_ticks = _ticks(up, (HEIGHT - TOP - BOTTOM), apart=22)
     frame = Frame(across, up, height=HEIGHT, left=left_margin([*y_ticks, (0.0, "99.9 %")]))
     x_ticks = _ticks(across, WIDTH - frame.left - RIGHT, apart=42)
-    parts = list(_contours(frame))
+    lines, labels = _contours(frame)
+    parts = [*lines]
     if len(drawn) <= MOST_CROSSES:
         parts += [_cross(frame, voters, int(i)) for i in drawn if not np.isnan(voters.hit_low[i])]
-    parts += _dots(frame, voters, drawn)
+    parts += [*_dots(frame, voters, drawn), *labels]
     parts.append(tag("g", "", cls="looked-at"))
     axes = frame.axes(x_ticks, y_ticks, "false-alarm rate (log-odds scale)", "hit rate (log-odds scale)")
     edges = {"data_left": frame.left, "data_right": WIDTH - RIGHT, "data_top": TOP, "data_bottom": HEIGHT - BOTTOM}
@@ -68,24 +68,23 @@ def _ticks(ends: tuple[float, float], length: float, apart: float) -> list[tuple
     return sorted(found.items())
 
 
-def _contours(frame: Frame) -> Iterator[str]:
-    """Lines of equal weight; that of weight 0 is dashed."""
+def _contours(frame: Frame) -> tuple[list[str], list[str]]:
+    """Lines of equal weight, that of weight 0 dashed, and their labels."""
     (left, right), (low, high) = frame.x_range, frame.y_range
     first, last = low - right, high - left
     step = next((each for each in CONTOURS if (last - first) / each <= 2 * MOST_CONTOURS), CONTOURS[-1])
+    lines, labels = [], []
     for k in range(int(np.ceil(first / step)), int(np.floor(last / step)) + 1):
         weight = k * step
         begin, end = max(left, low - weight), min(right, high - weight)
-        if end - begin < MARGIN:
-            continue
-        line = {"x1": frame.x(begin), "y1": frame.y(begin + weight), "x2": frame.x(end), "y2": frame.y(end + weight)}
-        yield tag("line", "", cls="contour" if weight else "diagonal", **line)
-        x1, y1, x2, y2 = (line[name] for name in ("x1", "y1", "x2", "y2"))
-        if np.hypot(x2 - x1, y2 - y1) < SHORTEST_LABELLED:
-            continue
-        label = f"weight {weight:g}".replace("-", "−") if weight else "guessing (weight 0)"
-        turned = f"translate({x2} {y2}) rotate({-np.degrees(np.arctan2(y1 - y2, x2 - x1)):.1f})"
-        yield tag("text", label, cls="contour-label end", x=-8, y=-4, transform=turned)
+        if end - begin >= MARGIN:
+            x1, y1, x2, y2 = frame.x(begin), frame.y(begin + weight), frame.x(end), frame.y(end + weight)
+            lines.append(tag("line", "", cls="contour" if weight else "diagonal", x1=x1, y1=y1, x2=x2, y2=y2))
+            if np.hypot(x2 - x1, y2 - y1) >= SHORTEST_LABELLED:
+                turned = f"translate({x2} {y2}) rotate({-np.degrees(np.arctan2(y1 - y2, x2 - x1)):.1f})"
+                words = f"weight {weight:g}".replace("-", "−") if weight else "guessing (weight 0)"
+                labels.append(tag("text", words, cls="contour-label end", x=-8, y=-4, transform=turned))
+    return lines, labels
 
 
 def _dots(frame: Frame, voters: Voters, drawn: IntArray) -> list[str]:
