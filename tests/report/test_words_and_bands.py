@@ -24,7 +24,7 @@ def summary():
 
 def test_words_about_the_map(summary):
     known = (
-        "Both axes are in log-odds, so that the distance from the dashed line is the voter's weight. Every dot is a voter, "
+        "Both axes are in log-odds, so that the distance from the dashed line, across or up, is the voter's weight. Every dot is a voter, "
         "its area the number of ballots. Orange with a ring: flagged. "
     )
     assert content.map_in_words(summary, 2, crosses=True) == f"{known}Lines are 95\u00a0% intervals."

@@ -177,7 +177,7 @@ def map_in_words(summary: Summary, drawn: int, *, crosses: bool) -> str:
     """How to read the map of voters, and what it leaves out."""
     n_voters = summary.estimate.ballots.n_voters
     words = (
-        "Both axes are in log-odds, so that the distance from the dashed line is the voter's weight. "
+        "Both axes are in log-odds, so that the distance from the dashed line, across or up, is the voter's weight. "
         "Every dot is a voter, its area the number of ballots."
     )
     if summary.is_rated:
