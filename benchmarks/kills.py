@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.load import Load, Plan, press, press_for
 from examples.crowd.served import Served, serving, start
-from examples.shapes.answers import QUIZ, indices, picture_of
+from examples.shapes.answers import QUIZ, indices, look_of
 
 BETWEEN_KILLS = 30
 PATIENCE = 120  # seconds until something that should have ended long ago is given up
@@ -73,6 +73,6 @@ def exported(file: Path) -> Kept:
     """The ballots of an exported file."""
     with file.open(newline="") as rows:
         return [
-            (row["voter"], picture_of(row["instance"]), indices(row["alternatives"].split("|")))
+            (row["voter"], look_of(row["instance"]), indices(row["alternatives"].split("|")))
             for row in csv.DictReader(rows)
         ]

@@ -19,7 +19,7 @@ from examples.crowd.participant import Participant
 from examples.crowd.people import Ticks, noticing
 
 CHANGED, CLICKED_TWICE, SKIPPED = 0.1, 0.05, 0.03
-Ballots = dict[tuple[str, str], frozenset[int]]  # by nickname and picture
+Ballots = dict[tuple[str, str], frozenset[int]]  # by nickname and what the picture shows
 
 
 @dataclass

@@ -71,10 +71,10 @@ INTRODUCTION = """# Which method when
 <!-- written by `make methods` -->
 
 `epivote aggregate` takes **EM**, unless there are at least two but fewer than 50 instances and at least 80 % of all
-possible ballots were cast. Then it fits both, and takes **AMLE** with the Anna Karenina start if both find nearly the
-same sets (at most 10 % differ), or if voters make the same mistakes more often than in crowds simulated from the fit.
-It takes EM if that is not so, or if more than a fifth of the voters are clearly worse than chance. `Auto(bounds)` does
-the same in Python and says why in `choices_`, and so does `suggest_method(ballots, bounds)`. Why:
+possible ballots were cast. Then it fits both, and takes **AMLE** with the Anna Karenina start if it finds other sets
+than EM and voters make the same mistakes more often than in crowds simulated from the fit. It takes EM if that is not
+so, or if more than a fifth of the voters are clearly worse than chance. `Auto(bounds)` does the same in Python and says
+why in `choices_`, and so does `suggest_method(ballots, bounds)`. Why:
 
 - On crowds drawn from the model, EM finds about as many sets as AMLE or more, whatever the coverage and the mix of
   voters, its rates are less biased, and its confidence is calibrated; AMLE's is far too high when ballots are few.
@@ -82,11 +82,13 @@ the same in Python and says why in `choices_`, and so does `suggest_method(ballo
   and more than AMLE from further starts, which end at a higher likelihood: these voters do not err independently, which
   their ballots show, and there the start's trust in those who agree is worth more than the likelihood.
 - The same start leads astray where many voters are worse than chance.
-- With one instance both find the same sets, but only EM's confidence means anything.
+- Where both find the same sets EM's confidence is the honest one: AMLE takes its sets for certain when it judges
+  voters.
 
 The rule was drawn from the tables below, the quiz's among them: that `auto` does nearly as well as AMLE on the quiz
-holds by construction and is no evidence for the rule. The limits are round numbers; that mistakes must coincide by 2
-standard errors rather than 3 was chosen on the quiz, where 3 takes EM more often.
+holds by construction and is no evidence for the rule. On simulated crowds that share mistakes AMLE finds no more sets
+than EM, so that it is taken there at all rests on the quiz. The limits are round numbers; that mistakes must coincide
+by 2 standard errors rather than 3 was chosen on the quiz, where 3 takes EM more often.
 """
 
 

@@ -22,6 +22,7 @@ def test_more_voters_find_more_sets_and_the_target_is_met():
     assert fewer[0].exact.mean < 0.9
 
 
+@pytest.mark.slow
 def test_the_promise_holds_on_fresh_ballots():
     found = plan(ALIKE, (1, 2), target=0.9, instances=3000)
     fresh = simulate(

@@ -153,6 +153,7 @@ def test_the_estimator_is_that_of_the_fit_unless_another_is_chosen():
 # What it is worth
 
 
+@pytest.mark.slow
 def test_independent_voters_come_close_to_the_model_and_shared_mistakes_do_not():
     options = {"instances": 500, "voters": 14, "seed": 3, "hit_rates": 0.75, "false_alarm_rates": 0.15}
     gaps = {}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from hashlib import sha256
 from html.parser import HTMLParser
 
 
@@ -18,8 +20,13 @@ class Form:
 
     @property
     def ticked(self) -> frozenset[int]:
-        """Indices of the alternatives that are ticked."""
-        return frozenset(int(value) for value, ticked in self.boxes.items() if ticked)
+        """Places of the ticked boxes on the page, from 0."""
+        return frozenset(place for place, ticked in enumerate(self.boxes.values()) if ticked)
+
+    def values(self, places: Iterable[int]) -> list[str]:
+        """What ticking the boxes at these places sends."""
+        values = list(self.boxes)
+        return [values[place] for place in sorted(places)]
 
 
 @dataclass
@@ -38,6 +45,11 @@ class Page:
             there = ", ".join(form.action for form in self.forms) or "none"
             raise LookupError(f"{self.address} has no form for {action} (its forms: {there})")
         return found
+
+
+def fingerprint(content: bytes) -> str:
+    """What tells one picture from another, whatever its address is."""
+    return sha256(content).hexdigest()[:16]
 
 
 def parse(address: str, html: str) -> Page:

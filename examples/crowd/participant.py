@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from .pages import Page, parse
+from .pages import Page, fingerprint, parse
 
 Watch = Callable[[str, float, int], None]  # kind of request, seconds, status (0: the server did not answer)
 Fields = Mapping[str, str | list[str]]
@@ -29,7 +29,7 @@ def unwatched(kind: str, seconds: float, status: int) -> None:
 
 
 class Participant:
-    """A person at a device. `acknowledged` holds what the server confirmed: indices ticked, by picture.
+    """A person at a device. `acknowledged` holds what the server confirmed: indices ticked, by what the picture shows.
 
     With `patience` a request without an answer (the server is restarting) is repeated for that many seconds.
     """
@@ -41,7 +41,7 @@ class Participant:
         self.patience = patience
         self.watch = watch
         self.acknowledged: dict[str, frozenset[int]] = {}
-        self.seen: set[str] = set()
+        self.seen: dict[str, str] = {}  # what each picture shows, by its address
         transport = httpx.AsyncHTTPTransport(local_address=address, verify=False)  # loading certificates takes long
         self.client = httpx.AsyncClient(base_url=server, transport=transport, timeout=30, trust_env=False)
 
@@ -66,14 +66,14 @@ class Participant:
 
     async def answer(self, page: Page, ticks: Iterable[int] | None) -> Page:
         """Send a ballot for the question of a page; no ticks are "none of these", None skips it. The page after it."""
-        fields, instance = page.form(page.address).fields, instance_of(page)
+        form, instance = page.form(page.address), await self.instance(page)
         if ticks is None:
-            told = await self.submit("answer", page.address, {**fields, "action": "skip"})
+            told = await self.submit("answer", page.address, {**form.fields, "action": "skip"})
             self.acknowledged.pop(instance, None)
         else:
             ballot = frozenset(ticks)
-            action = {"tick": [str(tick) for tick in sorted(ballot)], "action": "answer" if ballot else "none"}
-            told = await self.submit("answer", page.address, {**fields, **action})
+            action = {"tick": form.values(ballot), "action": "answer" if ballot else "none"}
+            told = await self.submit("answer", page.address, {**form.fields, **action})
             self.acknowledged[instance] = ballot
         return await self.follow("question", told)
 
@@ -81,8 +81,13 @@ class Participant:
         """Load the pictures of a page that this device has not loaded before."""
         for picture in page.pictures:
             if picture not in self.seen:
-                await self.request("picture", "GET", picture)
-                self.seen.add(picture)
+                shown = await self.request("picture", "GET", picture)
+                self.seen[picture] = fingerprint(shown.content)
+
+    async def instance(self, page: Page) -> str:
+        """Which question a page asks: what its picture shows, for its address tells nothing."""
+        await self.look(page)
+        return self.seen[page.pictures[0]]
 
     async def finish(self) -> Page:
         """Say that these answers are final."""
@@ -124,11 +129,6 @@ class Participant:
             if answered.status_code >= httpx.codes.BAD_REQUEST:
                 raise RefusedError(f"{self.nickname}: {method} {path}: {answered.status_code} {answered.text[:2000]}")
             return answered
-
-
-def instance_of(page: Page) -> str:
-    """Which question a page asks: the picture it shows."""
-    return page.pictures[0].removeprefix("/picture/")
 
 
 Decide = Callable[[Page], Awaitable[Iterable[int] | None]]

@@ -13,7 +13,7 @@ import datetime
 import numpy as np
 
 from examples.crowd.pages import Page
-from examples.crowd.participant import Participant, instance_of, take_part
+from examples.crowd.participant import Participant, take_part
 from examples.crowd.people import Answer, Ticks, crowd
 from examples.crowd.served import NotServedError, Served, serving
 
@@ -65,13 +65,14 @@ async def fill_in_one(
     """One simulated person; each comes from an address of this machine of its own, as devices do."""
     truths = answers()
 
-    async def decide(page: Page) -> Ticks:
-        await asyncio.sleep(rng.gamma(2.0, pace / 2))
-        return answer(truths[instance_of(page)], len(SHAPES), rng)
-
     await asyncio.sleep(rng.uniform(0, 8 * pace))
     address = f"127.0.{1 + number // 250}.{1 + number % 250}"
     async with Participant(served.address, nickname, address=address) as participant:
+
+        async def decide(page: Page) -> Ticks:
+            await asyncio.sleep(rng.gamma(2.0, pace / 2))
+            return answer(truths[await participant.instance(page)], len(SHAPES), rng)
+
         await take_part(participant, decide)
     return participant
 

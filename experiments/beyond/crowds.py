@@ -138,7 +138,7 @@ def _about_auto(results: Results, extent: Extent) -> str:
     }
     return (
         "`auto` takes EM in the sparse crowds; in the dense ones (fewer than 50 questions, all answered) it takes AMLE "
-        "only where both find nearly the same sets or voters share mistakes. "
+        "only where that finds other sets and voters share mistakes. "
         f"Against EM everywhere it finds {lost['dense']:+.3f} in the dense and {lost['sparse']:+.3f} in the sparse "
         "crowds on average."
     )

@@ -26,15 +26,15 @@ def write(results: Results, extent: Extent, sheet: Sheet) -> None:
         "## EM, shrinkage and `auto` on the quiz",
         "EM weighs all allowed sets by their probability where AMLE chooses one; shrinkage draws the rates of voters "
         f"with few ballots towards the crowd's ([how](model.md#em-sets-weighed-not-chosen)). {extent.soft_batches} "
-        "batches of every size. `auto` takes AMLE where it agrees with EM or voters share mistakes "
-        "([which method when](methods.md)), so it has no line of its own.",
+        "batches of every size. `auto` takes one of the two: AMLE where that finds other sets than EM and voters share "
+        "mistakes ([which method when](methods.md) says how many sets it then finds).",
     )
     drawn, axes = style.figure(1, 2, height=3.2)
     rows = []
     for ax, metric in zip(axes, ("zero_one", "hamming"), strict=True):
         for rule in RULES[:-1]:
             curve = accuracy_curve(results, extent.data, rule, metric, extent.soft_sizes, extent.soft_batches)
-            curve.draw(ax, "AMLE = auto" if rule == "AMLE" else None, with_band=rule in ("AMLE", "EM"))
+            curve.draw(ax, None, with_band=rule in ("AMLE", "EM"))
             rows += curve.rows()
         ax.set(title=METRICS[metric], xlabel="voters in the batch")
     axes[0].set_ylabel("mean accuracy")

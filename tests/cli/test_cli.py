@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from epivote import AMLE, Truths, __version__, read_ballots, simulate, write_ballots, write_truths
+from epivote import EM, Truths, __version__, read_ballots, simulate, write_ballots, write_truths
 from epivote.cli import app
 from patience import in_time, read_until
 
@@ -60,7 +60,7 @@ def test_aggregate_as_json_with_every_method(method):
 
 def test_json_is_what_the_library_finds():
     found = json.loads(run("aggregate", BIRDS, "--size", "1..2", "--json").stdout)
-    fitted = AMLE((1, 2)).fit(read_ballots(BIRDS))
+    fitted = EM((1, 2)).fit(read_ballots(BIRDS))
     assert [row["confidence"] for row in found["truth"]] == fitted.confidence_.tolist()
     assert [row["hit_rate"] for row in found["voters"]] == fitted.parameters_.hit_rates.tolist()
     assert (found["log_likelihood"], found["objective"]) == (fitted.log_likelihood_, fitted.log_likelihoods_[-1])
@@ -77,7 +77,7 @@ def test_sizes_of_single_instances(tmp_path):
 
 def test_auto_says_which_method_it_took_and_why(tmp_path):
     assert (
-        "Method amle (few instances, and nearly every voter voted on"
+        "Method em (few instances, where AMLE finds other sets than EM on 4%"
         in run("aggregate", BIRDS, "--size", "1..2").stdout
     )
     sparse = tmp_path / "sparse.csv"

@@ -8,6 +8,9 @@ import sys
 
 import pytest
 
+from said import run as in_process
+from said import said, told
+
 COUNTS = [1_700_000, 1_300_000, 1_100_000, 340_000, 280_000, 90_000, 45_000, 20_000, 12_000, 8_000, 3_000, 1_500, 500]
 MOST_MEGABYTES, MOST_SECONDS = 300, 10  # of processor time; about 1.5 on an idle machine
 
@@ -44,13 +47,13 @@ def run(*words):
 
 
 def test_millions_are_inspected_and_aggregated_at_once(parliament):
-    told = json.loads(run("inspect", "big.cat", "--json"))
-    counts = {name: told[name] for name in ("voters", "different_voters", "ballots", "approvals", "instances")}
+    found = json.loads(run("inspect", "big.cat", "--json"))
+    counts = {name: found[name] for name in ("voters", "different_voters", "ballots", "approvals", "instances")}
     assert counts == {
         "voters": 4_900_000, "different_voters": 13, "ballots": 4_900_000, "approvals": 4_900_000, "instances": 1
     }  # fmt: skip
-    assert told["sizes"] == {"1": 4_900_000}
-    assert told["remarks"][0].startswith("category 'Vote' counts as approved; 'Not Selected' does not")
+    assert found["sizes"] == {"1": 4_900_000}
+    assert found["remarks"][0].startswith("category 'Vote' counts as approved; 'Not Selected' does not")
     shown = run("aggregate", "big.cat", "--size", "1", "--out", "result", "--report", "page.html")
     assert "4,900,000 voters (13 different)" in shown
     assert "Note: category 'Vote' counts as approved" in shown
@@ -65,27 +68,21 @@ def test_millions_are_inspected_and_aggregated_at_once(parliament):
 
 
 def test_conversion_keeps_all_voters(parliament):
-    run("convert", "big.cat", "big.csv")
-    run("convert", "big.csv", "again.cat")
-    told = json.loads(run("inspect", "again.cat", "--json"))
-    assert (told["voters"], told["approvals"]) == (4_900_000, 4_900_000)
+    said("convert", "big.cat", "big.csv")
+    said("convert", "big.csv", "again.cat")
+    found = told("inspect", "again.cat")
+    assert (found["voters"], found["approvals"]) == (4_900_000, 4_900_000)
     lines = [line for line in (parliament / "again.cat").read_text().splitlines() if not line.startswith("#")]
     assert [int(line.split(":")[0]) for line in lines] == COUNTS
-    run("pack", "big.cat", "-o", "big.packed")
-    shown = run("aggregate", "big.packed", "--size", "1")
+    said("pack", "big.cat", "-o", "big.packed")
+    shown = said("aggregate", "big.packed", "--size", "1")
     assert "4,900,000 voters (13 different)" in shown
 
 
 def test_grades_need_a_word_from_the_user(parliament):
     text = (parliament / "big.cat").read_text().replace("Vote", "20/20").replace("Not Selected", "0/20")
     (parliament / "grades.cat").write_text(text)
-    done = subprocess.run(
-        [sys.executable, "-m", "epivote", "inspect", "grades.cat"],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode != 0
+    done = in_process("inspect", "grades.cat")
+    assert done.exit_code != 0
     assert "say so with --approved 'NAME'" in done.stderr
-    assert "'20/20' counts as approved" in run("inspect", "grades.cat", "--approved", "20/20")
+    assert "'20/20' counts as approved" in said("inspect", "grades.cat", "--approved", "20/20")

@@ -15,7 +15,13 @@ from said import run
 
 BIRDS = Path(__file__).parents[2] / "examples" / "birds.csv"
 COMMAND = (sys.executable, "-c", "from epivote_command import main; main()")
-AGGREGATE = ("aggregate", str(BIRDS), "--size", "1..2")
+AGGREGATE = ("aggregate", str(BIRDS), "--size", "1..2", "--quick")
+WAYS_TO_WRITE = ((*AGGREGATE, "--json"), (*AGGREGATE, "--out", "-"))
+
+
+def slowly(arguments):
+    """The same, in the slow tests only."""
+    return pytest.param(arguments, marks=pytest.mark.slow)
 
 
 def ended(shell, *arguments):
@@ -30,9 +36,7 @@ def ended(shell, *arguments):
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize(
-    "arguments", [AGGREGATE, (*AGGREGATE, "--json"), (*AGGREGATE, "--out", "-"), ("inspect", str(BIRDS))], ids=str
-)
+@pytest.mark.parametrize("arguments", [AGGREGATE, *map(slowly, WAYS_TO_WRITE), ("inspect", str(BIRDS))], ids=str)
 def test_a_reader_that_has_seen_enough_is_no_error(arguments):
     assert ended('"$@" | true; exit ${PIPESTATUS[0]}', *arguments) == (0, "", "")
 
@@ -43,7 +47,7 @@ def test_head_shows_the_first_line():
     assert out.endswith("90% answered.\n")
 
 
-@pytest.mark.parametrize("arguments", [AGGREGATE, (*AGGREGATE, "--json"), (*AGGREGATE, "--out", "-")], ids=str)
+@pytest.mark.parametrize("arguments", [slowly(AGGREGATE), WAYS_TO_WRITE[0], slowly(WAYS_TO_WRITE[1])], ids=str)
 def test_a_closed_output_takes_everything(arguments):
     assert ended('"$@" >&-', *arguments) == (0, "", "")
 

@@ -368,6 +368,7 @@ def test_a_checked_plan(check, target, heads, rows, last, file, monkeypatch):
     assert len(answer["points"]) == 3
 
 
+@pytest.mark.slow
 def test_a_plan_is_checked_against_gold(file, tmp_path):
     gold = tmp_path / "gold.csv"
     gold.write_text("instance,alternatives\ni1,a1\ni2,a2\n")

@@ -101,6 +101,7 @@ def test_what_cannot_be_is_said_in_one_sentence(packed, tmp_path):
     assert not (tmp_path / "none").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_scheduler_is_used_by_its_address(packed, tmp_path):
     distributed = pytest.importorskip("distributed")

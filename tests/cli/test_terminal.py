@@ -46,7 +46,7 @@ def crowd(tmp_path):
 
 
 def test_progress_shows_what_is_done_and_the_objective(crowd):
-    told = at_a_terminal("aggregate", crowd, "--size", "1..3", columns=200)
+    told = at_a_terminal("aggregate", crowd, "--size", "1..3", "--quick", columns=200)
     assert f"Reading {crowd}" in told
     assert re.search(r"Iteration \d+, objective -[\d,.]+; Ctrl-C keeps the best so far", told)
 

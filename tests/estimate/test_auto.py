@@ -7,6 +7,7 @@ from epivote import (
     AMLE,
     EM,
     Auto,
+    Ballots,
     Calibrated,
     CrowdWarning,
     NotFittedError,
@@ -48,12 +49,35 @@ def test_quick_is_the_plain_method():
     assert isinstance(found.estimator_, EM)
 
 
-def test_few_instances_that_nearly_all_voted_on():
+def test_where_amle_finds_the_same_sets_em_is_taken_for_its_confidence():
     dense = simulate(instances=12, voters=9, alternatives=4, bounds=1, seed=2)
-    found = Auto(1, quick=True).fit(dense.ballots)
-    assert EM(1).fit(dense.ballots).truth_ == AMLE(1).fit(dense.ballots).truth_
-    assert found.method_ == "amle"
-    assert found.truth_ == AMLE(1).fit(dense.ballots).truth_
+    soft, hard = EM(1).fit(dense.ballots), AMLE(1).fit(dense.ballots)
+    assert soft.truth_ == hard.truth_
+    assert hard.confidence_.min() > soft.confidence_.min()
+    found, quick = Auto(1).fit(dense.ballots), Auto(1, quick=True).fit(dense.ballots)
+    assert (found.method_, quick.method_) == ("em", "em")
+    assert found.truth_ == soft.truth_
+    assert np.array_equal(found.model_confidence_, soft.confidence_)
+    assert found.choices_[0] == "few instances, on which AMLE finds the same sets, but is too sure of them"
+    assert quick.choices_ == ("few instances, and nothing shows that voters make the same mistakes",)
+
+
+@pytest.mark.parametrize(
+    ("cast", "bounds", "most"),
+    [
+        ({("u", "y"): "ab", ("v", "y"): "c"}, (1, 2), 0.5),
+        ({("u", "y"): "ab", ("v", "y"): "c"}, (0, None), 0.5),
+        ({("u", "y"): "a", ("v", "y"): ""}, (0, 1), 0.5),
+        ({("u", "y"): "a", ("v", "y"): "b", ("u", "z"): "b", ("v", "z"): "c"}, 1, 0.5),
+        ({(v, z): z for v in "uv" for z in "ab"}, 1, 0.99999),
+        ({(v, z): z for v in "uvw" for z in "ab"}, (1, 2), 0.9999),
+    ],
+)
+def test_a_few_ballots_are_not_certain(cast, bounds, most):
+    """Two voters who contradict each other do not make one of them an expert; nor do three who agree know all."""
+    ballots = Ballots.from_mapping({key: set(ticks) for key, ticks in cast.items()}, alternatives=list("abc"))
+    found = Auto(bounds).fit(ballots)
+    assert found.confidence_.max() < most
 
 
 def dense_crowd(seed, hits, alarms, **options):
@@ -70,6 +94,7 @@ def dense_crowd(seed, hits, alarms, **options):
     )
 
 
+@pytest.mark.slow
 def test_among_adversaries_amle_is_not_taken():
     """Half the voters tick what is wrong; AMLE's start trusts those who agree and finds hardly a set."""
     for seed in range(3):
@@ -90,9 +115,8 @@ def test_where_amle_and_em_differ_shared_mistakes_decide(monkeypatch):
         for each in (dense_crowd(seed, *poor) for seed in range(9))
         if EM(BOUNDS).fit(each.ballots).truth_ != AMLE(BOUNDS).fit(each.ballots).truth_
     )
-    monkeypatch.setattr(module, "FEW_DIFFER", 0.0)
-    monkeypatch.setattr(module, "reproducibility", lambda *_, **__: None)
-    errors = []
+    checked, errors = [], []
+    monkeypatch.setattr(module, "reproducibility", lambda *_, **how: checked.append(how["errors"]))
     for coincide, method, why in (
         (True, "amle", "voters make the same mistakes more often than chance explains"),
         (False, "em", "nothing shows that voters make the same mistakes"),
@@ -103,6 +127,7 @@ def test_where_amle_and_em_differ_shared_mistakes_decide(monkeypatch):
         assert found.choices_[0].startswith("few instances, where AMLE finds other sets than EM on ")
         assert found.choices_[0].endswith(why)
     assert errors == [2.0, 2.0]
+    assert checked == [2.0, 3.0], "confidence is checked by the measure by which the method was chosen"
     assert Auto(BOUNDS, quick=True).fit(drawn.ballots).method_ == "em", "nothing is simulated then"
     assert len(errors) == 2
 
@@ -115,6 +140,7 @@ def test_mistakes_coincide_where_voters_share_them():
     assert mistakes_coincide(together, np.random.default_rng(0), 2.0)
 
 
+@pytest.mark.slow
 def test_groups_are_taken_where_alternatives_go_together():
     drawn, _ = crowd_in_groups(4000, instances=250, groups=4, each=2, inside=0.8, outside=0.02, ballots=4)
     found, plain = Auto((1, 4)).fit(drawn.ballots), EM((1, 4)).fit(drawn.ballots)

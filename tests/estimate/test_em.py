@@ -128,6 +128,7 @@ def test_known_rates_come_back_within_three_standard_errors_even_when_sets_are_u
     )
 
 
+@pytest.mark.slow
 def test_sets_reported_with_probability_x_are_right_a_share_x_of_the_time():
     crowd = simulate(
         instances=20_000, voters=200, alternatives=6, bounds=(1, 3), priors=0.3, ballots_per_instance=4, seed=6

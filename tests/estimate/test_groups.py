@@ -235,6 +235,7 @@ def inclusion_of(known, z):
     return known.estimate_.posterior.inclusion.reshape(-1, 12)[z]
 
 
+@pytest.mark.slow
 def test_an_answer_that_its_group_alone_would_not_give_says_so(fitted):
     told = [fitted.explain(name) for name in CROWD.ballots.instances]
     other = [each for each in told if set(each.answer) != set(each.group.answer)]
@@ -284,6 +285,7 @@ def test_calibrated_log_odds_of_groups(fitted):
     assert weaker.groups.shape == (300, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::epivote.CrowdWarning")
 def test_gold_calibrates_groups(fitted):
     calibrated = Calibrated(EM(BOUNDS, groups=3)).fit(CROWD.ballots, gold=GOLD)

@@ -117,6 +117,7 @@ def test_expected_jaccard_is_exact_and_the_best_nested_set_is_taken(margins, dat
     assert expected(mine) == pytest.approx(max(expected(set(order[:k])) for k in range(lower, upper + 1)), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_deciding_for_f1_pays_in_overlap():
     crowd = simulate(
         instances=3000, voters=50, alternatives=6, bounds=(1, 4), priors=0.35, ballots_per_instance=3, seed=1

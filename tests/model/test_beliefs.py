@@ -84,7 +84,7 @@ def strength_by_hand(successes, trials):
     """The moment equation of `_crowd`, one voter after the other."""
     rows = [(s, n) for s, n in zip(successes, trials, strict=True) if n > 0]
     total = sum(n for _, n in rows)
-    mean = min(max(sum(s for s, _ in rows) / total, 0.001), 0.999)
+    mean = sum(s for s, _ in rows) / total
     spread = sum(n * (s / n - mean) ** 2 for s, n in rows) / (mean * (1 - mean))
     room = total - sum(n * n for _, n in rows) / total - (len(rows) - 1)
     correlation = (spread - (len(rows) - 1)) / room
@@ -116,11 +116,12 @@ def test_the_strength_follows_from_how_much_voters_differ():
     [
         ([5, 5, 5, 5], [10, 10, 10, 10], 0.5, 1000.0),  # all alike
         ([10, 0, 10, 0, 10, 0], [10] * 6, 0.5, 0.5),  # all or nothing
-        ([9, 1], [10, 10], 0.5, 0.5),  # too few to tell
-        ([9, 1, 0], [10, 10, 0], 0.5, 0.5),  # two answered
-        ([1, 0, 1, 0], [1, 1, 1, 1], 0.5, 0.5),  # one each tells nothing
-        ([0, 0, 0], [5, 5, 5], 0.001, 1000.0),
-        ([5, 5, 5], [5, 5, 5], 0.999, 1000.0),
+        ([9, 1], [10, 10], 0.5, 10.0),  # too few to tell
+        ([9, 1, 0], [10, 10, 0], 0.5, 10.0),  # two answered
+        ([1, 0, 1, 0], [1, 1, 1, 1], 0.5, 10.0),  # one each tells nothing
+        ([0, 0, 0], [5, 5, 5], 0.5 / 16, 1000.0),  # none in a few trials
+        ([5, 5, 5], [5, 5, 5], 15.5 / 16, 1000.0),
+        ([0, 0, 0], [200, 200, 200], 0.001, 1000.0),
         ([0, 0, 0], [0, 0, 0], None, 0.0),  # nothing seen
     ],
 )

@@ -9,7 +9,17 @@ from scipy.optimize import minimize
 
 from epivote.data.calibration import Calibration
 from epivote.model.calibrated import translated
-from epivote.model.gold_fit import CENTRES, SIZES_UNKNOWN, STRENGTHS, Beliefs, GoldTable, _Problem, learn_calibration
+from epivote.model.gold_fit import (
+    CENTRES,
+    SIZES_UNKNOWN,
+    STRENGTHS,
+    Beliefs,
+    GoldTable,
+    Setting,
+    _Problem,
+    learn_calibration,
+    settings_of,
+)
 from epivote.model.set_odds import SetOdds
 
 SOME = Beliefs("some", 0.7, 0.3, 1.0, 0.5)
@@ -73,40 +83,71 @@ def test_value_and_gradient_are_those_of_all_sets_written_out(n_offsets, centre)
 def test_the_minimum_is_where_another_minimiser_finds_it(beliefs):
     tables = random_tables(5, rows=6)
     problem = _Problem(tables, 4, beliefs, (0.5, 0.5))
-    best, value, log_determinant = problem.minimum()
+    (model, share, *offsets), log_evidence = problem.minimum()
     other = minimize(value_by_hand, np.zeros(8), (tables, beliefs, (0.5, 0.5)), method="BFGS", options={"gtol": 1e-8})
-    assert value == pytest.approx(other.fun, abs=1e-6)
     spread = np.array([beliefs.log_scale, beliefs.weights, beliefs.weights, beliefs.offset, *[beliefs.offsets] * 4])
-    at = (best - [0, 0.5, 0.5, 0, 0, 0, 0, 0]) / spread
-    assert at == pytest.approx(other.x, abs=1e-3)
+    log_scale, *weights = other.x[:3] * spread[:3] + [0, 0.5, 0.5]
+    assert (model, share) == pytest.approx(np.exp(log_scale) * np.array(weights), abs=1e-3)
+    at = other.x
+    assert offsets == pytest.approx(at[3:] * spread[3:], abs=1e-3)
     curvature = np.empty((8, 8))
     h = 1e-3 * np.eye(8)
     for i, j in itertools.product(range(8), repeat=2):
         corners = [at + h[i] + h[j], at + h[i] - h[j], at - h[i] + h[j], at - h[i] - h[j]]
         a, b, c, d = (value_by_hand(each, tables, beliefs, (0.5, 0.5)) for each in corners)
         curvature[i, j] = (a - b - c + d) / 4e-6
-    assert log_determinant == pytest.approx(np.linalg.slogdet(curvature)[1], abs=2e-3)
+    assert log_evidence == pytest.approx(-other.fun - np.linalg.slogdet(curvature)[1] / 2, abs=2e-3)
 
 
-def test_the_setting_with_most_evidence_is_taken():
+def effective(calibration):
+    """What multiplies m and s, and all offsets."""
+    scale = calibration.scale
+    return np.array([scale * calibration.model_weight, scale * calibration.share_weight, *calibration.offsets])
+
+
+def test_what_all_settings_say_is_pooled_by_their_evidence():
     tables = random_tables(7, rows=8)
-    single = {
-        (beliefs.name, centre): learn_calibration(tables, 4, centres=[centre], strengths=[beliefs]).log_evidence
-        for centre in CENTRES
-        for beliefs in STRENGTHS
-    }
-    best = learn_calibration(tables, 4)
-    assert best.log_evidence == max(single.values())
-    assert single[best.beliefs.name, best.centre] == best.log_evidence
+    every = settings_of(STRENGTHS)
+    assert len(every) == 12
+    slope, level = np.polyfit(*(np.concatenate([t[k].ravel() for t in tables]) for k in (1, 0)), 1)
+    alike = [table._replace(shares=slope * table.shares + level) for table in tables]
+    evidence = np.array([_Problem(alike, 4, *each).minimum().log_evidence for each in every])
+    weights = np.exp(evidence - evidence.max())
+    weights[weights < 0.01 * weights.sum()] = 0
+    weights /= weights.sum()
+    assert 1 < np.sum(weights > 0) < 12
+    pooled = learn_calibration(tables, 4)
+    assert pooled.weights == {s: pytest.approx(w) for s, w in zip(every, weights, strict=True) if w}
+    single = [learn_calibration(tables, 4, [each]).calibration for each in every]
+    assert effective(pooled.calibration) == pytest.approx(weights @ [effective(each) for each in single])
+    assert pooled.calibration.offset == pytest.approx(weights @ [each.offset for each in single])
+    again = learn_calibration(tables, 4, weights={every[0]: 0.25, every[9]: 0.75})
+    assert effective(again.calibration) == pytest.approx(0.25 * effective(single[0]) + 0.75 * effective(single[9]))
+
+
+def test_the_share_counts_as_what_it_says_about_the_log_odds_of_the_fit():
+    """Half model, half share: halves of numbers of the same size, whatever the number of ballots."""
+    rng = np.random.default_rng(3)
+    shares = rng.normal(0, 1, (30, 4))
+    margins = 8 * shares - 3
+    kept = Setting(Beliefs("fixed", 1e-6, 1e-6, 1e-6, 1e-6), (0.5, 0.5))
+    table = GoldTable(margins, shares, shares > 0.5, None, 0, 4)
+    found = learn_calibration([table], 4, [kept]).calibration
+    assert translated(margins, shares, None, found) == pytest.approx(margins, abs=1e-3)
+    assert (found.scale, found.model_weight, found.share_weight) == pytest.approx((1, 0.5, 4), abs=1e-4)
+    alone = learn_calibration([table._replace(margins=0 * margins)], 4, [kept]).calibration
+    assert (alone.scale, alone.share_weight, alone.offset) == pytest.approx((1, 0.5, 0), abs=1e-4)
 
 
 def test_evidence_prefers_to_change_nothing_where_log_odds_are_true():
     rng = np.random.default_rng(2)
     margins = rng.normal(0, 2, (40, 5))
     sets = rng.random(margins.shape) < 1 / (1 + np.exp(-margins))
-    table = GoldTable(margins, rng.normal(0, 1, margins.shape), sets, None, 0, 5)
-    best = learn_calibration([table], 5)
-    assert (best.beliefs.name, best.centre) == ("next to none", (1.0, 0.0))
+    shares = margins / 3 + rng.normal(0, 0.5, margins.shape)
+    best = learn_calibration([GoldTable(margins, shares, sets, None, 0, 5)], 5)
+    beliefs, centre = max(best.weights, key=best.weights.get)
+    assert (beliefs.name, centre) == ("next to none", (1.0, 0.0))
+    assert best.weights[beliefs, centre] > 0.5
     assert best.calibration.scale == pytest.approx(1, abs=0.1)
 
 
@@ -144,7 +185,6 @@ def test_the_formula_with_menus():
     known = Calibration(2.0, 0.5, 0.25, -1.0, [10.0, 20.0, 30.0], "gold")
     found = translated(np.array([[1.0, 2.0]]), np.array([[4.0, 8.0]]), np.array([[2, 0]]), known)
     assert found.tolist() == [[2 * (0.5 + 1) - 1 + 30, 2 * (1 + 2) - 1 + 10]]
-    assert known.effect == 1.5
     assert known == Calibration(**known.state())
     assert known != known.with_offsets([10.0, 20.0, 31.0])
     with pytest.raises(ValueError, match="read-only"):

@@ -5,7 +5,7 @@ import csv
 import numpy as np
 import pytest
 
-from epivote import AMLE, Ballots, Majority, Modal, hamming, harmonic, rank_participants, zero_one
+from epivote import AMLE, Auto, Ballots, Majority, Modal, hamming, harmonic, rank_participants, zero_one
 
 TEAMS = ["Real Madrid", "Barcelone", "Bayern Munich", "Inter Milan", "PSG"]
 
@@ -31,6 +31,8 @@ def quiz(real_data):
     [
         (AMLE((1, 2)), (0.880, 0.781, 0.600)),
         (AMLE((1, 2), prior_update="published"), (0.880, 0.781, 0.600)),
+        (Auto((1, 2), quick=True), (0.880, 0.781, 0.600)),
+        pytest.param(Auto((1, 2)), (0.880, 0.781, 0.600), marks=pytest.mark.slow),
         (AMLE((0, 5)), (0.867, 0.737, 0.467)),
         (Modal(), (0.840, 0.708, 0.467)),
         (Majority(), (0.800, 0.620, 0.267)),

@@ -17,9 +17,16 @@ from epivote.cli import app
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 SESSIONS = [page for page in PAGES if "```pycon" in page.read_text()]
+LONG = {"insight.md", "confidence.md", "size.md"}
+"""Pages whose sessions take more than a second each, and run in the slow tests."""
 
 
-@pytest.mark.parametrize("page", SESSIONS, ids=lambda page: page.name)
+def in_a_while(page):
+    """A page to run, in the slow tests if it takes long."""
+    return pytest.param(page, id=page.name, marks=[pytest.mark.slow] if page.name in LONG else [])
+
+
+@pytest.mark.parametrize("page", [in_a_while(page) for page in SESSIONS])
 def test_python_sessions_run(page, monkeypatch):
     monkeypatch.chdir(ROOT)
     blocks = re.findall(r"```pycon\n(.*?)```", page.read_text(), flags=re.DOTALL)
@@ -46,7 +53,7 @@ SHELLS_OWN = set("|<>&;$`*")
 SHELL = [page for page in PAGES if "$ epivote" in page.read_text()]
 
 
-@pytest.mark.parametrize("page", SHELL, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [in_a_while(page) for page in SHELL])
 def test_shell_sessions_run(page, tmp_path, monkeypatch):
     """Every `$ epivote` line gives the output that follows it; a shell reads the first one as it stands."""
     run = by_a_shell

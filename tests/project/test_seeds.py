@@ -55,6 +55,9 @@ CALLS = {
     "simulate": lambda **seed: drawn(simulate(**SMALL, **seed)),
 }
 
+SLOW = {"Auto", "reproducibility"}
+"""Those that fit dozens of simulated crowds."""
+
 
 def seeded_names():
     """Public functions, classes and methods with a parameter of that name."""
@@ -75,7 +78,9 @@ def test_every_name_that_takes_a_seed_is_called_here():
     assert set(seeded_names()) - {"suggest_method"} == set(CALLS)
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in CALLS]
+)
 def test_a_seed_decides_what_is_drawn(name):
     call = CALLS[name]
     assert call(seed=1) == call(seed=1)

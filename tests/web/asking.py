@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import httpx
 
+from epivote.web.security.signing import Signer
 from examples.crowd.pages import Page, parse
 
 DEVICES = itertools.count(1)
@@ -38,6 +39,11 @@ class Visitor:
     def __exit__(self, *_):
         self.client.close()
 
+    @property
+    def own_cookies(self):
+        """Its cookies by their kind; in the browser their names end in a mark of the task."""
+        return {name.rpartition("_")[0]: value for name, value in self.client.cookies.items()}
+
     def get(self, path, **options):
         return self.client.get(path, **options)
 
@@ -65,9 +71,14 @@ class Visitor:
         return self
 
     def answer(self, position, ticks=(), action="answer", **fields) -> httpx.Response:
+        return self.post(f"/question/{position}", self.filled_in(position, ticks, action) | fields)
+
+    def filled_in(self, position, ticks=(), action="answer") -> dict:
+        """What a browser sends for a question: ticks are places of boxes, or whatever else somebody sends."""
         path = f"/question/{position}"
-        told = {"csrf": self.csrf(path), "tick": [str(tick) for tick in ticks], "action": action, **fields}
-        return self.post(path, told)
+        form = self.page(path).form(path)
+        told = [form.values([tick])[0] if isinstance(tick, int) else tick for tick in ticks]
+        return {**form.fields, "tick": told, "action": action}
 
     def ballots(self) -> list[tuple[int, ...]]:
         """What the own pages show as ticked, question by question."""
@@ -93,6 +104,16 @@ def raw(served, method, path, headers=(), sent=None):
         return answered.status, {name.lower(): value for name, value in answered.getheaders()}, body
     finally:
         connection.close()
+
+
+def own_name(served, kind) -> str:
+    """The name of a cookie of a served task."""
+    return Signer(served.store.secrets().cookies).cookie_name(kind)
+
+
+def picture(served, path="dot.svg") -> str:
+    """Where a served task shows a file of its folder."""
+    return f"/picture/{Signer(served.store.secrets().cookies).file_key(path)}"
 
 
 def organiser(served, **options) -> Visitor:

@@ -6,8 +6,10 @@ import threading
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from unittest.mock import patch
+from urllib.parse import urlsplit
 
 from epivote.web import serving
+from epivote.web.addresses import addresses_of
 from epivote.web.app import collect_app
 from epivote.web.store import Store, open_database
 from epivote.web.task import read_task
@@ -33,7 +35,7 @@ class Here:
 
     @property
     def port(self) -> int:
-        return int(self.address.rsplit(":", 1)[1])
+        return urlsplit(self.address).port
 
     @contextmanager
     def held_up(self):
@@ -90,7 +92,8 @@ def serving_here(quiz, database, settings=None):
         with patch.object(serving, "Server", Stoppable):
             thread.start()
             assert ready.wait(PATIENCE), f"the server does not listen after {PATIENCE} seconds: {failures.told}"
-        server, address, secrets = Stoppable.running, serving.address_of(listening), store.secrets()
+        server, secrets = Stoppable.running, store.secrets()
+        address = f"{addresses_of(listening)[0].rstrip('/')}{settings.root if settings else ''}/"
         store.remember_address(address)
         try:
             boss = f"{address}organiser?secret={secrets.organiser}"

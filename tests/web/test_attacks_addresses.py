@@ -2,7 +2,7 @@
 
 import pytest
 
-from asking import Visitor, organiser, raw
+from asking import Visitor, organiser, picture, raw
 from small_quiz import DOT, QUIZ
 
 OUT = [
@@ -53,18 +53,18 @@ def test_only_pictures_of_the_task_are_shown(served, folder, name):
 
 
 def test_a_picture_of_the_task_is_shown(served):
-    status, headers, body = raw(served, "GET", "/picture/dot.svg")
+    status, headers, body = raw(served, "GET", picture(served))
     assert (status, headers["content-type"].split(";")[0], body.decode()) == (200, "image/svg+xml", DOT)
 
 
 def test_a_link_out_of_the_folder_is_not_followed(serve_here, tmp_path):
     (tmp_path / "secret.svg").write_text("<svg>secret</svg>")
     running = serve_here()
-    picture = tmp_path / "quiz" / "dot.svg"
-    assert raw(running, "GET", "/picture/dot.svg")[0] == 200
-    picture.unlink()
-    picture.symlink_to(tmp_path / "secret.svg")
-    status, _, body = raw(running, "GET", "/picture/dot.svg")
+    file = tmp_path / "quiz" / "dot.svg"
+    assert raw(running, "GET", picture(running))[0] == 200
+    file.unlink()
+    file.symlink_to(tmp_path / "secret.svg")
+    status, _, body = raw(running, "GET", picture(running))
     assert status == 404
     assert b"secret" not in body
 
@@ -72,7 +72,7 @@ def test_a_link_out_of_the_folder_is_not_followed(serve_here, tmp_path):
 def test_a_picture_that_vanished_is_not_found(serve_here, tmp_path):
     running = serve_here()
     (tmp_path / "quiz" / "dot.svg").unlink()
-    assert raw(running, "GET", "/picture/dot.svg")[0] == 404
+    assert raw(running, "GET", picture(running))[0] == 404
     with Visitor(running).joined() as visitor:
         assert visitor.answer(1, [0]).status_code == 303
 
@@ -85,7 +85,7 @@ def pages_of(served):
         answers = [visitor.get(path) for path in ("/", "/question", "/question/1", "/end", "/privacy", "/health")]
         answers += [visitor.get(path) for path in ("/nowhere", "/question/99", "/picture/none", "/static/none")]
         answers += [
-            visitor.get("/picture/dot.svg"),
+            visitor.get(picture(served)),
             visitor.get("/finish"),
             visitor.answer(1, []),
             Visitor(served).join(""),
@@ -166,9 +166,9 @@ def assert_own(location):
     assert not location.startswith(("//", "/\\")), location
 
 
-@pytest.mark.parametrize("path", ["/", "/privacy", "/health", "/picture/dot.svg"])
+@pytest.mark.parametrize("path", ["/", "/privacy", "/health", "picture"])
 def test_head_is_get_without_a_body(served, path):
-    status, headers, body = raw(served, "HEAD", path)
+    status, headers, body = raw(served, "HEAD", picture(served) if path == "picture" else path)
     assert (status, body) == (200, b"")
     assert "content-security-policy" in headers
 
@@ -182,12 +182,15 @@ def test_other_methods_are_refused(served, method, path):
         assert headers["allow"]
 
 
-@pytest.mark.parametrize("path", ["/join", "/finish", "/forget", "/organiser/close", "/organiser/open"])
-def test_following_a_link_changes_nothing(served, path):
+@pytest.mark.parametrize("path", ["/join", "/finish", "/organiser/leave", "/organiser/open"])
+@pytest.mark.parametrize("asking", ["/forget", "/leave", "/organiser/close"])
+def test_following_a_link_changes_nothing(served, path, asking):
     with organiser(served) as boss:
-        boss.join(f"links {path}")
+        boss.join(f"links {path} {asking}")
         assert boss.get(path).status_code == 405
+        assert boss.get(asking).status_code == 200
         assert boss.get("/question/1").status_code == 200
+        assert boss.get("/organiser/live").json()["gate"] == "open"
 
 
 def test_the_cross_site_rules_of_browsers_are_not_loosened(served):

@@ -10,7 +10,16 @@ from asking import Visitor, address_of_a_device, organiser, raw, sentence
 from epivote.web.security import headers
 
 REFUSED = {400, 403, 404, 405, 409, 411, 413, 414, 415, 422, 431}
-POSTS = ["/join", "/question/1", "/finish", "/forget", "/organiser/close", "/organiser/open"]
+POSTS = [
+    "/join",
+    "/question/1",
+    "/finish",
+    "/forget",
+    "/leave",
+    "/organiser/close",
+    "/organiser/open",
+    "/organiser/leave",
+]
 BOUNDARY = "multipart/form-data; boundary=x"
 FORM = "application/x-www-form-urlencoded"
 
@@ -146,19 +155,19 @@ TICKS = [
 def test_ticks_that_are_not_on_the_menu_are_refused(served_on_both, tick):
     with Visitor(served_on_both).joined(f"ticks {tick!r}") as visitor:
         visitor.answer(1, [0])
-        assert visitor.answer(1, ["1", tick]).status_code in (400, 422)
+        assert visitor.answer(1, [1, tick]).status_code in (400, 422)
         assert visitor.ballots()[0] == (0,), "the ballot from before stays"
 
 
 def test_a_tick_sent_twice_is_one_tick(served_on_both):
     with Visitor(served_on_both).joined("twice") as visitor:
-        assert visitor.answer(1, ["1", "1", "1"]).status_code == 303
+        assert visitor.answer(1, [1, 1, 1]).status_code == 303
         assert visitor.ballots()[0] == (1,)
 
 
 def test_more_ticks_than_alternatives_are_refused_or_bounded(served):
     with Visitor(served).joined("many ticks") as visitor:
-        assert visitor.answer(1, ["1"] * 900).status_code in (303, 400, 413, 422)
+        assert visitor.answer(1, [1] * 900).status_code in (303, 400, 413, 422)
         assert visitor.ballots()[0] in ((), (1,))
 
 
@@ -190,9 +199,9 @@ POSITIONS = [
 def test_questions_that_do_not_exist_are_not_found(served_on_both, position):
     with Visitor(served_on_both).joined(f"position {position}") as visitor:
         assert visitor.get(f"/question/{position}").status_code in (400, 404)
-        token = visitor.csrf("/question/1")
-        sent = visitor.post(f"/question/{position}", {"csrf": token, "tick": "1", "action": "answer"})
-        assert sent.status_code in (400, 404)
+        sent = visitor.post(f"/question/{position}", visitor.filled_in(1, [1]))
+        assert sent.status_code in (303, 400, 404)
+        assert visitor.ballots()[1:] == [(), (), ()], "what is answered is what was shown, whatever the address says"
 
 
 NICKNAMES = {

@@ -5,14 +5,14 @@ import json
 
 import pytest
 
-from asking import Visitor, organiser, sentence
+from asking import Visitor, organiser, own_name, sentence
 
-FORMS = [("/question/1", {"action": "none"}), ("/finish", {}), ("/forget", {})]
+FORMS = [("/question/1", {"action": "none"}), ("/finish", {}), ("/forget", {}), ("/leave", {})]
 ORGANISERS = ["/organiser/close", "/organiser/open"]
 
 
 def cookie_of(visitor, name="epivote") -> str:
-    return visitor.client.cookies[name]
+    return visitor.own_cookies[name]
 
 
 def is_nobody(visitor) -> bool:
@@ -49,7 +49,7 @@ def forgeries(genuine: str) -> dict[str, str]:
 @pytest.mark.parametrize("name", forgeries("a.b"))
 def test_a_forged_cookie_makes_nobody(served, name):
     with Visitor(served).joined(f"forged: {name}") as genuine, Visitor(served) as forger:
-        forger.client.headers["cookie"] = f"epivote={forgeries(cookie_of(genuine))[name]}"
+        forger.client.headers["cookie"] = f"{own_name(served, 'epivote')}={forgeries(cookie_of(genuine))[name]}"
         assert is_nobody(forger)
 
 
@@ -57,16 +57,16 @@ def test_a_cookie_signed_by_another_quiz_makes_nobody(served, serve_here):
     other = serve_here()
     with Visitor(other).joined("first here") as genuine, Visitor(served) as visitor:
         Visitor(served).joined("first there")
-        visitor.client.cookies.set("epivote", cookie_of(genuine))
+        visitor.client.cookies.set(own_name(served, "epivote"), cookie_of(genuine))
         assert is_nobody(visitor)
 
 
 def test_a_participants_cookie_is_no_organisers_and_the_other_way_round(served):
     with Visitor(served).joined("no organiser") as participant, organiser(served) as boss, Visitor(served) as visitor:
-        visitor.client.cookies.set("epivote_organiser", cookie_of(participant))
+        visitor.client.cookies.set(own_name(served, "epivote_organiser"), cookie_of(participant))
         assert visitor.get("/organiser").status_code == 403
         visitor.client.cookies.clear()
-        visitor.client.cookies.set("epivote", cookie_of(boss, "epivote_organiser"))
+        visitor.client.cookies.set(own_name(served, "epivote"), cookie_of(boss, "epivote_organiser"))
         assert is_nobody(visitor)
 
 
@@ -165,9 +165,9 @@ def test_a_forgotten_participants_cookie_is_worth_nothing(served_on_both):
     with Visitor(served_on_both).joined("gone") as visitor:
         visitor.answer(1, [0])
         cookie = cookie_of(visitor)
-        assert visitor.post("/forget", {"csrf": visitor.csrf("/question/1")}).status_code == 303
-        assert "epivote" not in visitor.client.cookies
-        visitor.client.cookies.set("epivote", cookie)
+        assert visitor.post("/forget", visitor.page("/forget").form("/forget").fields).status_code == 303
+        assert "epivote" not in visitor.own_cookies
+        visitor.client.cookies.set(own_name(served_on_both, "epivote"), cookie)
         assert is_nobody(visitor)
         with organiser(served_on_both) as boss:
             assert "gone," not in boss.get("/organiser/export/ballots.csv").text
@@ -177,10 +177,10 @@ def test_a_forgotten_participants_cookie_is_worth_nothing(served_on_both):
 def test_after_finishing_nothing_can_be_changed(served_on_both):
     with Visitor(served_on_both).joined("done") as visitor:
         visitor.answer(1, [0])
-        token = visitor.csrf("/question/1")
-        assert visitor.post("/finish", {"csrf": visitor.csrf("/end")}).status_code == 303
+        fields = visitor.filled_in(1, [1])
+        assert visitor.post("/finish", visitor.page("/end").form("/finish").fields).status_code == 303
         for action in ("answer", "none", "skip"):
-            refused = visitor.post("/question/1", {"csrf": token, "tick": "1", "action": action})
+            refused = visitor.post("/question/1", {**fields, "action": action})
             assert refused.status_code == 409, action
         with organiser(served_on_both) as boss:
             kept = [

@@ -31,7 +31,7 @@ def rows_of(served, voter):
 
 def test_an_answer_clicked_many_times_is_one_ballot(served_on_both):
     with Visitor(served_on_both).joined("clicks") as visitor:
-        fields = {"csrf": visitor.csrf("/question/1"), "tick": "1", "action": "answer"}
+        fields = visitor.filled_in(1, [1])
         devices = [another_device(served_on_both, visitor) for _ in range(AT_ONCE)]
         sent = together(*(lambda device=device: device.post("/question/1", fields) for device in devices))
         assert {each.status_code for each in sent} == {303}
@@ -41,15 +41,10 @@ def test_an_answer_clicked_many_times_is_one_ballot(served_on_both):
 
 def test_different_answers_at_once_leave_one_of_them(served_on_both):
     with Visitor(served_on_both).joined("undecided") as visitor:
-        token = visitor.csrf("/question/1")
+        fields = [visitor.filled_in(1, [tick]) for tick in range(3)]
         devices = [another_device(served_on_both, visitor) for _ in range(AT_ONCE)]
         sent = together(
-            *(
-                lambda device=device, k=k: device.post(
-                    "/question/1", {"csrf": token, "tick": str(k % 3), "action": "answer"}
-                )
-                for k, device in enumerate(devices)
-            )
+            *(lambda device=device, k=k: device.post("/question/1", fields[k % 3]) for k, device in enumerate(devices))
         )
         assert {each.status_code for each in sent} == {303}
         (kept,) = rows_of(served_on_both, "undecided")
@@ -85,13 +80,14 @@ def test_one_name_goes_to_one_of_many(served_on_both):
 def test_answering_while_leaving_is_answered_or_refused(served_on_both, leaving):
     with Visitor(served_on_both).joined(f"leaving {leaving}") as visitor:
         visitor.answer(1, [0])
-        token = visitor.csrf("/question/1")
+        fields = [visitor.filled_in(position, [1]) for position in range(1, 5)]
+        leave = visitor.page("/end").form("/finish").fields
         devices = [another_device(served_on_both, visitor) for _ in range(AT_ONCE)]
-        fields = {"csrf": token, "tick": "1", "action": "answer"}
         calls = [
-            lambda device=device, k=k: device.post(f"/question/{1 + k % 4}", fields) for k, device in enumerate(devices)
+            lambda device=device, k=k: device.post(f"/question/{1 + k % 4}", fields[k % 4])
+            for k, device in enumerate(devices)
         ]
-        calls.insert(AT_ONCE // 2, lambda: visitor.post(leaving, {"csrf": token}))
+        calls.insert(AT_ONCE // 2, lambda: visitor.post(leaving, leave))
         sent = together(*calls)
         assert {each.status_code for each in sent} <= {303, 403, 409}
         if leaving == "/forget":
@@ -117,5 +113,5 @@ def test_leaving_and_coming_back_with_the_same_name(served_on_both):
     for _ in range(3):
         with Visitor(served_on_both).joined("to and fro") as visitor:
             assert visitor.answer(1, [0]).status_code == 303
-            assert visitor.post("/forget", {"csrf": visitor.csrf("/question/1")}).status_code == 303
+            assert visitor.post("/forget", visitor.page("/forget").form("/forget").fields).status_code == 303
     assert rows_of(served_on_both, "to and fro") == []

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import update
 from typer.testing import CliRunner
 
-from asking import Visitor, organiser, raw, sentence
+from asking import Visitor, organiser, own_name, raw, sentence
 from epivote.cli import app
 from epivote.web.store.database import open_database
 from epivote.web.store.tables import INVITATIONS
@@ -47,7 +47,7 @@ def test_the_organisers_pages_need_the_secret(served, path):
         ):
             assert visitor.get(f"/organiser{path}", params={"secret": wrong}).status_code in (403, 429)
         for value in ("", "1", secret_of(served)):
-            visitor.client.cookies.set("epivote_organiser", value)
+            visitor.client.cookies.set(own_name(served, "epivote_organiser"), value)
             assert visitor.get(f"/organiser{path}").status_code in (403, 429)
 
 
@@ -236,7 +236,9 @@ def test_who_joined_before_their_invitation_expired_goes_on(invited, database):
 
 def test_an_invitation_of_another_quiz_is_worth_nothing(serve_here, tmp_path):
     running = serve_here(INVITED)
-    (foreign,) = invite(write_quiz(tmp_path / "other", INVITED), "--count", "1")
+    other = write_quiz(tmp_path / "other", INVITED)
+    open_database(f"sqlite:///{other.with_suffix('.db')}").close()
+    (foreign,) = invite(other, "--count", "1")
     with Visitor(running) as visitor:
         assert accept(visitor, foreign, "stranger").status_code in (403, 404)
 

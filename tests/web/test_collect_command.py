@@ -68,6 +68,7 @@ def test_export_while_and_after(quiz, tmp_path):
 
 
 def test_close_and_open(quiz):
+    store_of(quiz).database.close()
     assert "is closed" in run("close", quiz).stdout
     store = store_of(quiz)
     assert store.is_closed()
@@ -81,8 +82,10 @@ def test_close_and_open(quiz):
 
 
 def test_invitations(quiz):
+    store_of(quiz).database.close()
     assert 'write join = "invitation"' in run("invite", quiz).stderr
     quiz.write_text(f'join = "invitation"\n{QUIZ}')
+    store_of(quiz).database.close()
     links = run("invite", quiz, "--count", 3, "--address", "https://quiz.example.org").stdout.split()
     assert len(set(links)) == 3
     assert all(link.startswith("https://quiz.example.org/?invitation=") for link in links)
@@ -122,8 +125,10 @@ def test_without_the_extra_one_sentence_says_what_to_install(quiz, monkeypatch):
 def test_wrong_places(quiz, tmp_path):
     for name in ("gold.csv", "ballots.txt"):
         assert "is no name for the ballots" in run("export", quiz, "-o", tmp_path / name).stderr
-    for address in ("quiz.example.org", "ftp://x/", "https://x/y", "https://"):
+    for address in ("quiz.example.org", "ftp://x/", "https://x/y?z", "https://x//y", "https://x/a b", "https://"):
         assert "is no web address" in run("serve", quiz, "--address", address).stderr
+    told = run("serve", quiz, "--address", "https://x/organiser/").stderr
+    assert "has a path that begins with one of the site's own; choose another path" in told
     assert "write sqlite:///quiz.db" in run("close", quiz, "--database", "x").stderr
     with socket.create_server(("127.0.0.1", 0)) as taken:
         told = run("serve", quiz, "--port", taken.getsockname()[1])
@@ -136,13 +141,13 @@ def test_serving_says_where_and_stops_quietly(quiz):
     addresses = []
     for _ in range(2):
         with in_time(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)) as server:
-            lines = list(itertools.islice(server.stdout, 4))
-            assert [line.split(":")[0] for line in lines[:3]] == ["Participants", "Organiser", "JSON key"]
+            lines = list(itertools.islice(server.stdout, 5))
+            assert [line.split(":")[0] for line in lines[:4]] == ["Participants", "Organiser", "JSON key", "Ballots"]
             participants = lines[0].split()[1]
             with urllib.request.urlopen(f"{participants}health", timeout=30) as answer:
                 assert answer.read() == b"ok"
             server.terminate()
             told, errors = server.communicate(timeout=30)
         assert (server.returncode, told, errors) == (0, "", "")
-        addresses.append([line.split("secret=")[-1] for line in lines[1:3]])
+        addresses.append([line.split("secret=")[-1] for line in lines[1:4]])
     assert addresses[0] == addresses[1], "secrets stay the same"

@@ -16,7 +16,7 @@ from epivote.cli import app
 from epivote.web.site import Settings
 from examples.crowd.people import KINDS, crowd
 from examples.crowd.served import serving
-from examples.shapes.answers import HERE, QUIZ, answers, picture_of
+from examples.shapes.answers import HERE, QUIZ, answers, look_of, picture_of
 from examples.shapes.draw import SHAPES
 from examples.shapes.make_shapes import make
 from examples.shapes.serve import fill_in
@@ -26,6 +26,7 @@ from patience import apart
 from watching import DESKTOP, PHONE, barriers, device, overflow
 
 
+@pytest.mark.slow
 def test_the_carried_pictures_are_what_their_generator_makes(tmp_path):
     make(tmp_path)
     made = {str(path.relative_to(tmp_path)): path.read_text() for path in tmp_path.rglob("*.*")}
@@ -58,7 +59,7 @@ def answer_without_pages(served, people, rng):
     for nickname, answer in people:
         person = served.store.join(nickname, "")
         for instance in read_truths(HERE / "gold.csv"):
-            ticks = answer(truths[picture_of(instance)], len(SHAPES), rng)
+            ticks = answer(truths[look_of(instance)], len(SHAPES), rng)
             if ticks is not None:
                 served.store.answer(person.id, instance, [SHAPES[k] for k in sorted(ticks)])
 
@@ -83,7 +84,7 @@ def test_every_bot_has_answered(filled_in):
     served, _, people, everybody = filled_in
     assert all(len(person.acknowledged) > 15 for person in people)
     assert len({row["voter"] for row in ballots_of(served)}) == everybody
-    kept = [(row["voter"], picture_of(row["instance"])) for row in ballots_of(served)]
+    kept = [(row["voter"], look_of(row["instance"])) for row in ballots_of(served)]
     for person in people:
         assert {picture for voter, picture in kept if voter == person.nickname} == set(person.acknowledged)
 
@@ -168,10 +169,10 @@ def test_the_next_bot_is_asked_only_what_is_doubtful(doubtful_first, tmp_path):
         with organiser(served) as boss:
             settled(boss, len(ballots_of(served)))
             board = boss.get("/organiser/live").json()
-        gold = {picture_of(row["name"]) for row in board["sets"] if row["gold"]}
-        sure = {picture_of(row["name"]) for row in board["sets"] if row["settled"]} - gold
+        gold = {look_of(row["name"]) for row in board["sets"] if row["gold"]}
+        sure = {look_of(row["name"]) for row in board["sets"] if row["settled"]} - gold
         (person,) = apart(asyncio.run, fill_in(served, 1, 0.0, np.random.default_rng(2)))
-    asked = {picture.removeprefix("/picture/") for picture in person.seen} & answers().keys()
+    asked = {*person.seen.values()} & answers().keys()
     assert sure, "nothing would be left out"
     assert len(sure) < len(answers()) - len(gold), "nothing would be asked"
     assert asked >= gold
@@ -188,7 +189,7 @@ def test_nobody_is_asked_where_the_answer_is_clear(doubtful_first, tmp_path):
         with organiser(served) as boss:
             board = boss.get("/organiser/live").json()
     counts = {picture: ballots.count(picture) for picture in answers()}
-    gold = {picture_of(row["name"]) for row in board["sets"] if row["gold"]}
+    gold = {look_of(row["name"]) for row in board["sets"] if row["gold"]}
     others = [count for picture, count in counts.items() if picture not in gold]
     assert all(counts[picture] > 20 for picture in gold), "gold questions are asked of everybody"
     assert sum(others) < 0.7 * 30 * len(others), "few more are asked"

@@ -276,28 +276,25 @@ def test_what_one_address_and_one_person_may_do():
     assert usual.wrong_secrets == Rate(20, 0.2), "twenty wrong ones and an address has to wait"
 
 
-def test_a_bucket_fills_with_time_and_looking_takes_nothing():
+def test_a_bucket_fills_with_time_and_a_refused_act_takes_nothing():
     now = [100.0]
     limiter, rate = Limiter(lambda: now[0]), Rate(3, 4)
 
-    def both():
-        waited = limiter.wait("x", "ann", rate)
-        taken = limiter.take("x", "ann", rate)
-        assert taken == waited
-        return taken
+    def take():
+        return limiter.take("x", "ann", rate)
 
-    assert [both() for _ in range(4)] == [0.0, 0.0, 0.0, 0.25]
+    assert [take() for _ in range(4)] == [0.0, 0.0, 0.0, 0.25]
     now[0] += 0.125
-    assert both() == 0.125, "half a token is none, and a refused act takes nothing"
+    assert take() == 0.125, "half a token is none, and a refused act takes nothing"
     now[0] += 0.125
-    assert [both(), both()] == [0.0, 0.25]
+    assert [take(), take()] == [0.0, 0.25]
     now[0] += 0.5
-    assert [both(), both(), both()] == [0.0, 0.0, 0.25]
+    assert [take(), take(), take()] == [0.0, 0.0, 0.25]
     now[0] += 0.625
-    assert [both(), both()] == [0.0, 0.0]
-    assert both() == 0.125, "what is left over from filling counts"
+    assert [take(), take()] == [0.0, 0.0]
+    assert take() == 0.125, "what is left over from filling counts"
     now[0] += 1e6
-    assert [both() for _ in range(4)] == [0.0, 0.0, 0.0, 0.25]
+    assert [take() for _ in range(4)] == [0.0, 0.0, 0.0, 0.25]
 
 
 def test_those_who_were_quiet_for_longest_are_forgotten_first(monkeypatch):
@@ -307,10 +304,10 @@ def test_those_who_were_quiet_for_longest_are_forgotten_first(monkeypatch):
     for name in "cabd":
         now[0] += 1
         limiter.take("x", name, rate)
-    assert all(limiter.wait("x", name, rate) > 0 for name in "abcd")
+    assert all(limiter.take("x", name, rate) > 0 for name in "abcd")
     now[0] += 1
     limiter.take("x", "e", rate)
-    assert [limiter.wait("x", name, rate) > 0 for name in "cabde"] == [False, False, True, True, True]
+    assert [limiter.take("x", name, rate) > 0 for name in "bdeac"] == [True, True, True, False, False]
 
 
 def test_twenty_thousand_are_remembered():

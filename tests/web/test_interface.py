@@ -52,10 +52,10 @@ def test_every_address_needs_the_key(app):
         assert refused.headers["www-authenticate"] == "Bearer"
 
 
-def test_the_task_and_its_instances(program):
+def test_the_task_and_its_instances(app, program):
     task = program.get("/api/v1/task").json()
     assert (task["title"], task["size"], task["instances"], task["open"]) == ("Which animals?", "1..2", 4, True)
-    assert task["alternatives"][2] == {"name": "owl", "help": "", "picture": "/picture/dot.svg"}
+    assert task["alternatives"][2] == {"name": "owl", "help": "", "picture": app.state.site.picture("dot.svg")}
     instances = program.get("/api/v1/instances").json()
     assert [each["alternatives"] for each in instances][:2] == [["cat", "dog", "owl"], ["cat", "owl"]]
     assert all(each["wanted"] for each in instances)

@@ -28,14 +28,14 @@ def robot(app):
     return program(app)
 
 
-def test_the_task_is_told_whole(robot):
+def test_the_task_is_told_whole(app, robot):
     assert robot.get("/api/v1/task").json() == {
         "title": "Which animals?",
         "instructions": "Tick what you hear.",
         "alternatives": [
             {"name": "cat", "help": "", "picture": None},
             {"name": "dog", "help": "It barks.", "picture": None},
-            {"name": "owl", "help": "", "picture": "/picture/dot.svg"},
+            {"name": "owl", "help": "", "picture": app.state.site.picture("dot.svg")},
         ],
         "size": "1..2",
         "instances": 4,
@@ -45,18 +45,22 @@ def test_the_task_is_told_whole(robot):
 
 def test_instances_are_told_whole_and_whether_more_ballots_are_wanted(app, robot):
     def instance(name, text="", wanted=True, picture=None, picture_text="", **other):
-        usual = {"audio": None, "link": None, "alternatives": ["cat", "dog", "owl"], "wanted": wanted}
+        usual = {"audio": None, "video": None, "link": None, "alternatives": ["cat", "dog", "owl"], "wanted": wanted}
         return {"name": name, "text": text, "picture": picture, "picture_text": picture_text, **usual, **other}
 
     for number in range(2):
         for name in ("barn", "roof"):
             robot.put(f"/api/v1/voters/wanted {number}/ballots/{name}", json={"ticks": ["owl"]})
         assert [each["wanted"] for each in robot.get("/api/v1/instances").json()] == [True, number == 0, True, True]
-    barn = {"audio": "/picture/a%20b.ogg", "link": "https://example.org/?a", "alternatives": ["cat", "owl"]}
+    barn = {
+        "audio": app.state.site.picture("a b.ogg"),
+        "link": "https://example.org/?a",
+        "alternatives": ["cat", "owl"],
+    }
     assert robot.get("/api/v1/instances").json() == [
-        instance("yard", picture="/picture/dot.svg", picture_text="A yard."),
+        instance("yard", picture=app.state.site.picture("dot.svg"), picture_text="A yard."),
         instance("barn", "What is in the barn?", wanted=False, **barn),
-        instance("roof", "What is on the roof?", picture="/picture/dot.svg", picture_text="A roof."),
+        instance("roof", "What is on the roof?", picture=app.state.site.picture("dot.svg"), picture_text="A roof."),
         instance("street", "Who crosses the street?"),
     ]
     for number in range(2):

@@ -41,6 +41,7 @@ def test_every_sentence_that_a_page_says_is_there_and_every_one_there_is_said():
         "answers.",
         "invitation.",
         "privacy.",
+        "stale.",
         "end.state-",
         "language",
         "singular",

@@ -102,7 +102,7 @@ def test_everything_is_reached_by_the_keyboard_alone(browser, served):
             )
             if reached[-1][0] in ("tick", "action"):
                 assert page.evaluate(SEEN_FOCUS) != "none"
-        assert {("tick", "0"), ("tick", "1"), ("tick", "2")} <= set(reached)
+        assert len({value for name, value in reached if name == "tick"}) == 3
         assert {("action", "answer"), ("action", "none"), ("action", "skip")} <= set(reached)
 
 
@@ -217,6 +217,8 @@ def test_forgetting(browser, served):
         act(page, "none")
         page.goto("/end")
         page.locator("a[href='/privacy']").click()
+        page.locator("a[href='/forget']").click()
+        assert barriers(page) == []
         page.locator("form[action='/forget'] button").click()
         page.wait_for_url(served.participants)
         join(page, "forget me")
@@ -236,7 +238,7 @@ def test_sound_link_and_a_menu_of_its_own(browser, serve_here, tmp_path):
         assert page.locator("main a[target=_blank]").get_attribute("rel").split() >= ["noopener"]
         assert page.locator("input[name=tick]").count() == 2
         page.keyboard.press("2")
-        assert page.locator("input[name=tick][value='2']").is_checked()
+        assert page.locator("input[name=tick]").nth(1).is_checked()
         assert barriers(page) == []
         act(page, "answer")
         page.wait_for_url("**/end")

@@ -9,7 +9,8 @@ import pytest
 import uvicorn
 
 from epivote import InputError
-from epivote.web.serving import Server, address_of, listen, serve
+from epivote.web.addresses import addresses_of
+from epivote.web.serving import Server, listen, serve
 from patience import apart
 
 
@@ -22,7 +23,7 @@ def test_a_socket_is_plain_tcp_that_can_be_taken_over():
         )
         assert listening.getsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR) == 1
         port = listening.getsockname()[1]
-        assert address_of(listening) == f"http://127.0.0.1:{port}/"
+        assert addresses_of(listening) == [f"http://127.0.0.1:{port}/"]
     with pytest.raises(InputError, match=r"^cannot listen on 203\.0\.113\.1, port 7: .*; choose another with --host"):
         listen("203.0.113.1", 7)
     with pytest.raises(InputError, match="cannot listen on 127.0.0.1, port 70000"):
@@ -34,8 +35,8 @@ def test_addresses_of_both_kinds_are_written_as_browsers_want_them():
         def __init__(self, *name):
             self.getsockname = lambda: name
 
-    assert address_of(Bound("10.0.0.1", 80)) == "http://10.0.0.1:80/"
-    assert address_of(Bound("::1", 80, 0, 0)) == "http://[::1]:80/"
+    assert addresses_of(Bound("10.0.0.1", 80)) == ["http://10.0.0.1:80/"]
+    assert addresses_of(Bound("::1", 80, 0, 0)) == ["http://[::1]:80/"]
 
 
 @pytest.mark.skipif(not socket.has_ipv6, reason="no IPv6 here")

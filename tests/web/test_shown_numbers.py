@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 from epivote import EM, Ballots, SizeBounds
-from in_process import organiser, token_in, visitor
+from in_process import organiser, token_in, visitor, who_of
 from one_moment import Clock, estimate_now, program, still_app
 
 QUIZ = """
@@ -94,7 +94,7 @@ def test_the_sets_are_what_the_library_finds_in_the_fitting_ballots(asked):
     ballots = Ballots.from_mapping(votes, alternatives=ALL, menu=menus)
     bounds = SizeBounds(1, 2, {"q3": (1, 3)})
     estimator = EM(bounds).fit(ballots, gold={"q1": frozenset({"cat", "ape"})})
-    board = organiser(app).get("/organiser/live").json()
+    board = organiser(app).get("/organiser/live?sort=task").json()
     told = program(app).get("/api/v1/estimate").json()
     expected = dict(zip(ballots.instances, estimator.estimate_.truth_table()["confidence"], strict=True))
     more = {each.instance: each.more_ballots or 65 for each in estimator.review(0.95)}
@@ -103,13 +103,15 @@ def test_the_sets_are_what_the_library_finds_in_the_fitting_ballots(asked):
         name = row["name"]
         assert row["answer"] == [each for each in ALL if each in estimator.truth_[name]]
         assert row["confidence"] == pytest.approx(expected[name], abs=1e-12)
-        assert row["confidence_words"] == f"{100 * expected[name]:.1f}%"
+        sure = "> 99.9 %" if expected[name] > 0.9995 else f"{100 * expected[name]:.1f} %"
+        assert row["confidence_words"] == ("gold" if name == "q1" else sure)
         assert row["ballots"] == sum(each[2] == name for each in rows)
         assert (row["gold"], row["settled"]) == (name == "q1", name != "q1" and counted(app, name) >= 13)
         needed = more.get(name, 0)
         assert row["more"] == ("none" if needed == 0 else f"about {needed}" if needed < 65 else "more than 64")
     assert board["sets"][6] == {
         "name": "q6",
+        "thumb": "",
         "gold": False,
         "settled": False,
         "answer": None,
@@ -177,7 +179,15 @@ def test_what_no_longer_fits_is_told_and_when_sets_were_found(asked):
     assert board["as_of"] == f"{clock.moment:%Y-%m-%d %H:%M} UTC, found by em in {found.seconds:.2f} s"
     assert 0 < found.seconds < 60
     assert found.moment == clock.microseconds
-    assert board["files"] == ["ballots.csv", "menu.csv", "sizes.csv", "gold.csv", "participants.csv", "truth.csv"]
+    assert board["files"] == [
+        "ballots.csv",
+        "menu.csv",
+        "sizes.csv",
+        "gold.csv",
+        "participants.csv",
+        "times.csv",
+        "truth.csv",
+    ]
 
 
 def test_ballots_over_time_are_counted_in_equal_steps(asked):
@@ -239,13 +249,13 @@ def test_places_follow_the_rule(asked, is_over):
     assert [name for name, _ in found.leaders] == list(found.places)[:10]
     assert len(expected) == 13
     client = visitor(app)
-    client.cookies["epivote"] = site.signer.seal("epivote", site.store.join("p3", "visit 3").token)
+    client.cookies[site.cookie("epivote")] = site.signer.seal("epivote", site.store.join("p3", "visit 3").token)
     page = client.get("/end").text
     rank, points, _, of, answered, agreed = expected["p3"]
     assert f"Place {rank} of {of}, with {points} points." in page
     assert f"On {agreed} of {answered} questions you ticked exactly" in page
     assert f"You have answered {answered} of 7 questions." in page
-    assert page.count("<bdi>") == 10
+    assert page.count("<bdi>") == 11
     assert page.count('class="own"') == ("p3" in list(found.places)[:10])
     estimate_now(app)
 
@@ -300,7 +310,10 @@ def test_handing_in_twice_is_handing_in_once(asked):
     app, _ = asked
     client = visitor(app)
     site = app.state.site
-    client.cookies["epivote"] = site.signer.seal("epivote", site.store.join("p3", "visit 3").token)
+    client.cookies[site.cookie("epivote")] = site.signer.seal("epivote", site.store.join("p3", "visit 3").token)
     before = site.store.participants()
-    assert client.post("/finish", data={"csrf": token_in(client.get("/privacy"))}).status_code == 303
+    assert (
+        client.post("/finish", data={"csrf": token_in(client.get("/leave")), "who": who_of(app, client)}).status_code
+        == 303
+    )
     assert site.store.participants() == before

@@ -44,9 +44,20 @@ def test_migrations_lead_to_the_tables(migrated):
 def test_keys_have_names_by_which_later_versions_can_change_them(migrated):
     """SQLite keeps no name for the key of `voters`, which is its own number of rows."""
     assert {name: each["key"]["name"] for name, each in migrated.items() if name != "voters"} == {
-        name: f"pk_{name}" for name in ("settings", "ballots", "skips", "asked", "invitations")
+        name: f"pk_{name}"
+        for name in (
+            "settings",
+            "ballots",
+            "counts",
+            "slots",
+            "skips",
+            "asked",
+            "invitations",
+            "details",
+            "credentials",
+        )
     }
-    for name in ("ballots", "skips", "asked"):
+    for name in ("ballots", "slots", "skips", "asked", "details"):
         (foreign,) = migrated[name]["foreign"]
         assert (foreign["name"], foreign["options"]) == (f"fk_{name}_voter_id", {"ondelete": "CASCADE"})
     assert [each["name"] for each in migrated["voters"]["unique"]] == ["uq_voters_name_key", "uq_voters_token"]

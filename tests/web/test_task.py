@@ -90,7 +90,13 @@ def test_the_example_is_fine(tmp_path):
 
 def test_every_remark_of_the_example_can_be_used(tmp_path):
     """Each line that begins with `# key =` is taken in, so that no option of the example is out of date."""
-    for name in ("pictures/forest.png", "pictures/otter.jpg", "sounds/otter.ogg"):
+    for name in (
+        "pictures/forest.png",
+        "pictures/otter.jpg",
+        "sounds/otter.ogg",
+        "videos/otter.mp4",
+        "pictures/logo.png",
+    ):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     lines = [line[2:] if line.startswith("# ") and " = " in line else line for line in EXAMPLE.splitlines()]

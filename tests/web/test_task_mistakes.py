@@ -171,15 +171,15 @@ def test_what_is_needed_and_missing_is_told_where_it_belongs(tmp_path):
         (8, "name of instance number 1 is 3; write a text in quotes")
     ]
     assert told(*HEAD, *ALTERNATIVES, "[[instances]]", 'name = "x"') == [
-        (8, "instance 'x' shows nothing; give it a text, picture, audio or link")
+        (8, "instance 'x' shows nothing; give it a text, picture, audio, video or link")
     ]
 
 
-@pytest.mark.parametrize("shown", ["text", "picture", "audio", "link"])
+@pytest.mark.parametrize("shown", ["text", "picture", "audio", "video", "link"])
 def test_an_instance_that_shows_one_thing_is_fine(tmp_path, shown):
-    for name in ("a.png", "a.ogg"):
+    for name in ("a.png", "a.ogg", "a.mp4"):
         (tmp_path / name).touch()
-    value = {"text": "?", "picture": "a.png", "audio": "a.ogg", "link": "https://example.org/"}[shown]
+    value = {"text": "?", "picture": "a.png", "audio": "a.ogg", "video": "a.mp4", "link": "https://example.org/"}[shown]
     lines = [*HEAD, *ALTERNATIVES, *INSTANCES[:2], f'{shown} = "{value}"']
     task, _ = checked(tmp_path, instead=lines)
     assert getattr(task.instances[0], shown) == value
@@ -316,6 +316,7 @@ def test_files_of_all_kinds_are_found_whatever_the_case_of_their_ending(tmp_path
     for kind, endings in {
         "picture": ("png", "jpg", "jpeg", "gif", "webp", "avif", "svg", "PNG", "Jpg"),
         "audio": ("mp3", "ogg", "oga", "opus", "wav", "m4a", "flac", "MP3"),
+        "video": ("mp4", "m4v", "webm", "ogv", "Mp4"),
     }.items():
         for ending in endings:
             (tmp_path / "in" / f"a.{ending}").touch()

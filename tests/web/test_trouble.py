@@ -62,7 +62,7 @@ def test_a_database_that_drops_all_connections_is_found_again(postgresql_databas
 def test_while_somebody_else_writes_answers_wait_and_pages_do_not(serve_here, tmp_path):
     running = serve_here(QUIZ, f"sqlite:///{tmp_path / 'busy.db'}")
     with Visitor(running).joined() as visitor, Visitor(running) as reader:
-        fields = {"csrf": visitor.csrf("/question/1"), "tick": "0", "action": "answer"}
+        fields = visitor.filled_in(1, [0])
         with (
             closing(sqlite3.connect(tmp_path / "busy.db", isolation_level=None)) as other,
             ThreadPoolExecutor() as pool,

@@ -6,7 +6,20 @@ import pytest
 
 from epivote.web.security.limits import Limits, Rate
 from epivote.web.site import Settings
-from in_process import at, joined, organiser, say, shown, store_of, token_in, visitor
+from in_process import (
+    at,
+    fields_of,
+    filled_in,
+    hand_in,
+    joined,
+    organiser,
+    say,
+    shown,
+    store_of,
+    token_in,
+    visitor,
+    voter_of,
+)
 from one_moment import estimate_now, still_app
 from small_quiz import QUIZ
 
@@ -32,7 +45,7 @@ def test_a_way_through(app):
     assert "You have answered 3 of 4 questions." in end
     assert end.count("skipped") >= 1
     assert say(ann, "/question/1", "skip") == "/end"
-    sheet = app.state.site.store.sheet(app.state.site.signer.unseal("epivote", ann.cookies["epivote"]))
+    sheet = app.state.site.store.sheet(voter_of(app, ann).token)
     assert sorted(map(len, sheet.ballots.values())) == [0, 1]
 
 
@@ -62,7 +75,7 @@ def test_a_form_without_the_token_of_its_visitor_changes_nothing(app, token):
 
 def test_nothing_ticked_is_no_answer(app):
     ann = joined(app, "ann")
-    sent = ann.post("/question/1", data={"csrf": token_in(ann.get("/question/1")), "action": "answer"})
+    sent = ann.post("/question/1", data=filled_in(ann.get("/question/1")))
     assert sent.status_code == 422
     assert "Nothing is ticked." in sent.text
     assert at(ann) == "/question/1"
@@ -73,7 +86,8 @@ def test_nothing_ticked_is_no_answer(app):
 )
 def test_answers_that_make_no_sense(app, fields):
     ann = joined(app, "ann")
-    sent = ann.post("/question/1", data={"csrf": token_in(ann.get("/question/1")), **fields})
+    form = filled_in(ann.get("/question/1"))
+    sent = ann.post("/question/1", data={"csrf": form["csrf"], "shown": form["shown"], **fields})
     assert sent.status_code == 422
     assert app.state.site.store.counts() == {}
 
@@ -98,10 +112,10 @@ def test_after_handing_in_nothing_changes_and_the_place_appears(app):
     before = ann.get("/end").text
     assert 'id="ranking"' in before
     assert "appears once you have handed in" in before
-    ann.post("/finish", data={"csrf": token_in(ann.get("/end"))})
+    hand_in(ann)
     assert at(ann) == "/end"
     assert ann.get("/question/1").headers["location"] == "/end"
-    sent = ann.post("/question/1", data={"csrf": token_in(ann.get("/privacy")), "action": "none"})
+    sent = ann.post("/question/1", data={"csrf": token_in(ann.get("/leave")), "action": "none"})
     assert sent.status_code == 409
     assert "can no longer be changed" in sent.text
     estimate_now(app)
@@ -113,10 +127,10 @@ def test_after_handing_in_nothing_changes_and_the_place_appears(app):
 def test_whoever_leaves_is_forgotten(app):
     ann = joined(app, "ann")
     say(ann, "/question/1", ticks=[0])
-    gone = ann.post("/forget", data={"csrf": token_in(ann.get("/privacy"))})
+    gone = ann.post("/forget", data=fields_of(ann.get("/forget"), "/forget"))
     assert (gone.status_code, gone.headers["location"]) == (303, "/")
     assert app.state.site.store.participants() == []
-    assert "epivote" not in ann.cookies
+    assert app.state.site.cookie("epivote") not in ann.cookies
     assert ann.get("/question").headers["location"] == "/"
     joined(app, "ann")
 
@@ -174,7 +188,7 @@ def test_closed_and_open(app):
     [
         ("opens = 2999-01-01T09:30:00+01:00", "This opens on 2999-01-01 09:30 UTC+01:00."),
         ("closes = 2020-01-01T00:00:00Z", "This is closed."),
-        ("closes = 2999-01-01T09:30:00Z", "Open until 2999-01-01 09:30 UTC."),
+        ("closes = 2999-01-01T09:30:00Z", "Open until 2999-01-01 09:30 UTC"),
     ],
 )
 def test_opening_times(tmp_path, times, told):
@@ -203,12 +217,13 @@ def test_invitations(tmp_path):
 def test_size_and_pictures(app):
     ann = joined(app, "ann")
     pages = "".join(ann.get(f"/question/{position}").text for position in range(1, 5))
+    dot = app.state.site.picture("dot.svg")
     assert pages.count("Between 1 and 2 of these are right.") == 4
-    assert pages.count('<img src="/picture/dot.svg" alt="A yard."') == 1
-    picture = ann.get("/picture/dot.svg")
+    assert pages.count(f'<img src="{dot}" alt="A yard."') == 1
+    picture = ann.get(dot)
     assert picture.headers["content-type"] == "image/svg+xml"
     assert "sandbox" in picture.headers["content-security-policy"]
-    again = ann.get("/picture/dot.svg", headers={"if-none-match": picture.headers["etag"]})
+    again = ann.get(dot, headers={"if-none-match": picture.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
 
 
@@ -243,8 +258,9 @@ def test_links_and_sounds_of_a_question(tmp_path):
         ann = joined(app, "ann")
         page = ann.get("/question/1").text
         assert 'href="https://example.org/?a&amp;b" target="_blank" rel="noopener noreferrer"' in page
-        assert '<audio controls preload="metadata" src="/picture/owl.ogg"' in page
-        assert ann.get("/picture/owl.ogg").headers["content-type"] == "audio/ogg"
+        owl = app.state.site.picture("owl.ogg")
+        assert f'<audio controls preload="metadata" src="{owl}"' in page
+        assert ann.get(owl).headers["content-type"] == "audio/ogg"
 
 
 def test_menus_offer_what_they_say(tmp_path):
@@ -252,11 +268,11 @@ def test_menus_offer_what_they_say(tmp_path):
         ann = joined(app, "ann")
         pages = {shown(page): page.text for page in (ann.get(f"/question/{n}") for n in range(1, 5))}
         assert pages["What is in the barn?"].count('name="tick"') == 2
-        assert 'value="1"' not in pages["What is in the barn?"]
+        dog = app.state.site.task.alternatives[1].key
+        assert dog not in pages["What is in the barn?"]
         number = next(n for n in range(1, 5) if "barn" in shown(ann.get(f"/question/{n}")))
-        sent = ann.post(
-            f"/question/{number}", data={"csrf": token_in(ann.get("/privacy")), "action": "answer", "tick": "1"}
-        )
+        form = filled_in(ann.get(f"/question/{number}"), ticks=[0])
+        sent = ann.post(f"/question/{number}", data={**form, "tick": dog})
         assert sent.status_code == 422
 
 
@@ -272,7 +288,22 @@ def test_an_instance_with_enough_ballots_is_not_asked_of_others(tmp_path):
         sent = people[2].post(
             "/question/1", data={"csrf": token_in(people[2].get("/end")), "action": "answer", "tick": "0"}
         )
-        assert sent.status_code == 303, "an answer that was on its way is taken"
+        assert sent.status_code == 409, "nobody had shown it"
+        assert "no longer asked" in sent.text
+
+
+def test_a_question_on_the_screen_is_kept_for_whoever_looks_at_it(tmp_path):
+    with still_app(tmp_path, f"most_ballots = 1\n{TEXTS}") as app:
+        ann, bo = joined(app, "ann"), joined(app, "bo")
+        first = at(ann)
+        shown_to_ann = shown(ann.get(first))
+        seen = set()
+        while at(bo) != "/end":
+            seen.add(shown(bo.get(at(bo))))
+            say(bo, at(bo), ticks=[0])
+        assert (len(seen), shown_to_ann in seen) == (3, False)
+        assert say(ann, first, ticks=[0]) == "/end", "an answer that was on its way is taken"
+        assert set(app.state.site.store.counts().values()) == {1}
 
 
 def test_a_sure_instance_is_not_asked_of_others_but_gold_is(tmp_path):
@@ -334,9 +365,9 @@ def test_limits(tmp_path):
         assert ann.post("/question/2", data={"csrf": token_in(ann.get("/end")), "action": "none"}).status_code == 429
         guesses = [new.get(f"/organiser?secret={number}").status_code for number in range(3)]
         assert guesses == [403, 403, 429]
-        assert new.get(f"/organiser?secret={app.state.site.secrets.organiser}").status_code == 429
+        assert new.get(f"/organiser?secret={app.state.site.secrets.organiser}").status_code == 303
         key = {"authorization": f"Bearer {app.state.site.secrets.interface}"}
-        assert new.get("/api/v1/task", headers=key).status_code == 429
+        assert new.get("/api/v1/task", headers=key).status_code == 200
 
 
 def test_what_goes_wrong_on_our_side_is_one_page_with_all_headers(tmp_path, caplog):
@@ -352,12 +383,14 @@ def test_what_goes_wrong_on_our_side_is_one_page_with_all_headers(tmp_path, capl
 
 def test_a_database_that_is_gone(tmp_path):
     with still_app(tmp_path, TEXTS) as app:
+        app.state.site.health.fresh = 0.0
         assert visitor(app).get("/health").text == "ok"
         with app.state.site.store.database.writing() as connection:
             connection.exec_driver_sql("ALTER TABLE settings RENAME TO elsewhere")
         gone = visitor(app).get("/health")
         assert (gone.status_code, gone.headers["retry-after"]) == (503, "5")
-        assert visitor(app).get("/api/v1/task", headers={"authorization": "Bearer x"}).status_code == 401
+        assert visitor(app).get("/api/v1/task").status_code == 401
+        assert visitor(app).get("/api/v1/task", headers={"authorization": "Bearer x"}).status_code == 503
         with app.state.site.store.database.writing() as connection:
             connection.exec_driver_sql("ALTER TABLE elsewhere RENAME TO settings")
 

@@ -15,9 +15,11 @@ from epivote.web.security.limits import Limits, Rate
 from epivote.web.security.signing import new_visit
 from epivote.web.site import Settings
 from epivote.web.store import InvitationError, NameTakenError, NotOpenError
+from epivote.web.store.invitations import invite
 from epivote.web.views.errors import HANDLERS, refusal
-from epivote.web.views.pages import paragraphs, picture_address, static_address, when
-from in_process import joined, organiser, token_in, visitor
+from epivote.web.views.pages import static_address, when
+from epivote.web.views.prose import prose
+from in_process import fields_of, filled_in, joined, organiser, token_in, visitor
 from one_moment import NO_LIMITS, program, still_app
 from small_quiz import QUIZ
 
@@ -46,7 +48,7 @@ def test_cookies_are_kept_from_scripts_other_sites_and_open_lines(app, scheme):
 
     def check(response, name, seconds):
         ((set_name, cookie),) = cookies_of(response).items()
-        assert set_name == name
+        assert set_name == app.state.site.cookie(name)
         assert cookie.get("httponly") is True
         assert cookie["samesite"] == "lax"
         assert cookie["path"] == "/"
@@ -63,16 +65,17 @@ def test_cookies_are_kept_from_scripts_other_sites_and_open_lines(app, scheme):
     sent = client.get(f"/organiser?secret={app.state.site.secrets.organiser}")
     assert sent.headers["location"] == "/organiser"
     check(sent, "epivote_organiser", 30 * DAY)
-    gone = client.post("/forget", data={"csrf": token_in(client.get("/privacy"))})
+    gone = client.post("/forget", data=fields_of(client.get("/forget"), "/forget"))
     check(gone, "epivote", 0)
-    assert "expires" in cookies_of(gone)["epivote"]
+    assert "expires" in cookies_of(gone)[app.state.site.cookie("epivote")]
 
 
 def test_only_pages_name_a_visit(app):
-    for path in ("/health", "/picture/dot.svg", "/static/collect.css", "/question", "/language/en", "/none"):
-        assert "epivote_visit" not in cookies_of(visitor(app).get(path)), path
+    site = app.state.site
+    for path in ("/health", site.picture("dot.svg"), "/static/collect.css", "/question", "/language/en", "/none"):
+        assert site.cookie("epivote_visit") not in cookies_of(visitor(app).get(path)), path
     for path in ("/", "/privacy"):
-        assert "epivote_visit" in cookies_of(visitor(app).get(path)), path
+        assert site.cookie("epivote_visit") in cookies_of(visitor(app).get(path)), path
     assert len({new_visit() for _ in range(50)}) == 50
     assert len(new_visit()) == 24
 
@@ -107,16 +110,18 @@ def test_a_form_needs_a_known_visit_the_right_token_and_this_site(app):
 
 def test_a_form_has_at_most_five_hundred_fields_and_no_files(app):
     ann = joined(app, "fields")
-    csrf = token_in(ann.get("/question/1"))
+    fields = filled_in(ann.get("/question/1"), ticks=[0])
 
     def status(ticks):
-        body = "&".join([f"csrf={csrf}", "action=answer", *["tick=0"] * ticks])
+        (tick,) = fields["tick"]
+        others = [f"{name}={fields[name]}" for name in ("csrf", "shown", "action")]
+        body = "&".join([*others, *[f"tick={tick}"] * ticks])
         return ann.post(
             "/question/1", content=body, headers={"content-type": "application/x-www-form-urlencoded"}
         ).status_code
 
-    assert (status(498), status(499)) == (303, 400)
-    sent = ann.post("/question/1", data={"csrf": csrf}, files={"tick": ("a.txt", io.BytesIO(b"0"))})
+    assert (status(497), status(498)) == (303, 400)
+    sent = ann.post("/question/1", data={"csrf": fields["csrf"]}, files={"tick": ("a.txt", io.BytesIO(b"0"))})
     assert sent.status_code == 400
 
 
@@ -180,9 +185,9 @@ def test_how_long_to_wait_is_told_in_whole_seconds(app, wait, told):
 
 
 def test_guesses_of_a_secret_are_counted_and_others_are_not(tmp_path):
-    """Right ones cost nothing; wrong links, keys and invitations share one count for an address."""
+    """Right ones cost nothing and always pass; of wrong links, keys and invitations each kind has a count."""
     rate = NO_LIMITS.limits.requests
-    limits = Limits(rate, rate, rate, rate, wrong_secrets=Rate(3, 0.01))
+    limits = Limits(rate, rate, rate, rate, wrong_secrets=Rate(1, 0.01))
     with still_app(tmp_path, f'join = "invitation"\n{QUIZ}', Settings(limits=limits)) as app:
         client, limiter = visitor(app), app.state.site.limiter
         now = limiter.clock()
@@ -196,13 +201,17 @@ def test_guesses_of_a_secret_are_counted_and_others_are_not(tmp_path):
         sent = client.post("/join", data={"csrf": token_in(client.get("/?invitation=x")), "nickname": "a"})
         assert (sent.status_code, "This invitation is not known." in sent.text) == (403, True)
         for refused in (
-            client.get(f"/organiser?secret={app.state.site.secrets.organiser}"),
-            program(app).get("/api/v1/task"),
-            client.post("/join", data={"csrf": token_in(client.get("/?invitation=x")), "nickname": "a"}),
+            client.get("/organiser?secret=y"),
+            client.get("/api/v1/task", headers={"authorization": "Bearer y"}),
+            client.post("/join", data={"csrf": token_in(client.get("/?invitation=y")), "nickname": "a"}),
         ):
             assert (refused.status_code, refused.headers["retry-after"]) == (429, "100")
-        limiter.clock = lambda: now + 101
+        assert client.get(f"/organiser?secret={app.state.site.secrets.organiser}").status_code == 303
         assert program(app).get("/api/v1/task").status_code == 200
+        (right,) = invite(app.state.site.store, 1, 1)
+        fields = {**fields_of(client.get(f"/?invitation={right}"), "/join"), "nickname": "a"}
+        assert client.post("/join", data=fields).status_code == 303, "a right invitation passes as well"
+        limiter.clock = lambda: now + 101
         assert client.get("/organiser?secret=x").status_code == 403
         assert client.get("/organiser?secret=x").status_code == 429
 
@@ -242,24 +251,25 @@ def test_files_of_the_task_have_their_kind_and_stay_alone(tmp_path):
     with still_app(tmp_path, text) as app:
         client = visitor(app)
         for number, (ending, kind) in enumerate(kinds.items()):
-            sent = client.get(f"/picture/file.{ending}")
+            address = app.state.site.picture(f"file.{ending}")
+            sent = client.get(address)
             assert (sent.status_code, sent.headers["content-type"]) == (200, kind)
             assert len(sent.content) == sizes[number]
             assert sent.headers["cache-control"] == "private, max-age=3600"
             assert "sandbox" in sent.headers["content-security-policy"]
-            in_pieces = client.get(f"/picture/file.{ending}", headers={"range": "bytes=0-9"})
+            in_pieces = client.get(address, headers={"range": "bytes=0-9"})
             assert len(in_pieces.content) == (10 if sizes[number] > largest else sizes[number]), (
                 "only large ones are sent in pieces"
             )
-            same = client.get(f"/picture/file.{ending}", headers={"if-none-match": sent.headers["etag"]})
+            same = client.get(address, headers={"if-none-match": sent.headers["etag"]})
             assert sizes[number] > largest or (same.status_code, same.headers["etag"]) == (304, sent.headers["etag"])
-        for path in ("quiz.toml", "quiz.db", "none.png", "../quiz.toml"):
+        for path in ("quiz.toml", "quiz.db", "none.png", "../quiz.toml", "file.png"):
             assert client.get(f"/picture/{path}").status_code == 404
         (tmp_path / "file.png").unlink()
-        assert client.get("/picture/file.png").status_code == 404
+        assert client.get(app.state.site.picture("file.png")).status_code == 404
         (tmp_path / "file.gif").unlink()
         (tmp_path / "file.gif").symlink_to("/etc/hostname")
-        assert client.get("/picture/file.gif").status_code == 404
+        assert client.get(app.state.site.picture("file.gif")).status_code == 404
 
 
 def test_files_of_ours_are_kept_for_a_year_under_an_address_of_their_content(app):
@@ -271,9 +281,8 @@ def test_files_of_ours_are_kept_for_a_year_under_an_address_of_their_content(app
 
 
 def test_texts_and_times_as_pages_show_them():
-    assert paragraphs("a\nb\n \n\n c \n\n\n") == ["a\nb", "c"]
-    assert paragraphs("") == []
-    assert picture_address("a b/é?.png") == "/picture/a%20b/%C3%A9%3F.png"
+    assert prose("a\nb\n \n\n c \n\n\n") == "<p>a<br />\nb</p>\n<p>c</p>"
+    assert prose("") == ""
     assert when(1_800_000_000_000_000) == "2027-01-15 08:00 UTC"
 
 
@@ -291,5 +300,5 @@ def test_one_language_offers_no_choice(tmp_path):
         page = visitor(app).get("/privacy").text
         assert 'lang="fr"' in page
         assert "/language/" not in page
-        assert '<p class="lines">Chez nous.</p>\n<p class="lines">Au revoir.</p>' in page
+        assert '<div class="prose"><p>Chez nous.</p>\n<p>Au revoir.</p></div>' in page
         assert visitor(app).get("/language/en").status_code == 404

@@ -9,10 +9,12 @@ from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
 
 import typer
 
 from epivote.atomic import write_files
+from epivote.cli.collect_preview import preview
 from epivote.cli.console import one_sentence_per_error
 from epivote.data.names import counted
 from epivote.errors import InputError
@@ -27,21 +29,38 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+OWN_PATHS = ("api", "organiser", "picture", "question", "static")
+"""First parts of the site's addresses: before them, a proxy's prefix could not be told apart."""
+
+OWN_FILES = ("menu.csv", "sizes.csv", "gold.csv", "times.csv", "participants.csv")
+"""Files of an export beside that of the ballots."""
+
 TaskFile = Annotated[Path, typer.Argument(help="The task, a .toml file such as `epivote collect new` writes.")]
 DatabaseAddress = Annotated[
     str | None,
     typer.Option(
         "--database",
-        help="Where ballots are kept, such as postgresql://user@host/name; a .db file beside the task if not given.",
+        help="Where ballots are kept, such as postgresql://user@host/name; if not given, the one that the task names, "
+        "else the one it was last served with, else a .db file beside the task.",
     ),
 ]
 
 
 @app.command()
-def new(path: Annotated[Path, typer.Argument(help="The file to write.")]) -> None:
-    """Write a commented example of a task, ready to be changed.
+def new(
+    path: Annotated[Path, typer.Argument(help="The file to write.")],
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", help="A folder of pictures, sounds or videos, or a CSV file with an instance per row."),
+    ] = None,
+    alternatives: Annotated[
+        str, typer.Option(help='With --from: what can be ticked, joined by |, such as "cat|dog".')
+    ] = "",
+    size: Annotated[str, typer.Option(help="With --from: how many alternatives are right, such as 1..2.")] = "1..",
+) -> None:
+    """Write a task: a commented example ready to be changed, or instances from a folder or a table.
 
-    Example: epivote collect new quiz.toml
+    Example: epivote collect new quiz.toml --from pictures --alternatives "cat|dog|owl"
     """
     from epivote.web.task import EXAMPLE
 
@@ -50,8 +69,23 @@ def new(path: Annotated[Path, typer.Argument(help="The file to write.")]) -> Non
             raise InputError(f"{path} is no name for a task; use one that ends in .toml")
         if path.exists():
             raise InputError(f"{path} is there already; choose another name or remove it")
-        write_files({path: lambda target: target.write_text(EXAMPLE, encoding="utf-8")})
+        text = EXAMPLE if source is None else _imported(source, path, alternatives, size)
+        write_files({path: partial(_write, text)})
         print(f"Wrote {path}. Change it, then: epivote collect check {path}, epivote collect serve {path}")
+
+
+def _imported(source: Path, path: Path, alternatives: str, size: str) -> str:
+    """A task with the instances of a folder or a table; says what was found in it."""
+    from epivote.web.task.importing import task_from
+
+    named = [name.strip() for name in alternatives.split("|") if name.strip()]
+    made = task_from(source, path, named, size)
+    print(f"Found {counted(made.instances, 'instance')} in {source}.")
+    if made.ignored:
+        print(f"{counted(made.ignored, 'file')} ignored: neither pictures, sounds nor videos.")
+    if made.needs_alternatives:
+        print("No alternatives were named: replace the two in the file, or name them with --alternatives.")
+    return made.text
 
 
 @app.command()
@@ -61,6 +95,7 @@ def check(task: TaskFile) -> None:
     Example: epivote collect check quiz.toml
     """
     from epivote.web.task import check_task
+    from epivote.web.views.theme import remarks
 
     with one_sentence_per_error():
         found, mistakes = check_task(task)
@@ -72,6 +107,8 @@ def check(task: TaskFile) -> None:
             f"{task} is fine: {counted(len(found.instances), 'instance')} ({len(found.gold)} gold), "
             f"{counted(len(found.alternatives), 'alternative')}, sets of {found.size}."
         )
+        for remark in remarks(found):
+            print(remark)
 
 
 @app.command()
@@ -81,11 +118,20 @@ def serve(
     host: Annotated[str, typer.Option(help="Where to listen; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 takes a free one.")] = 8000,
     address: Annotated[
-        str | None, typer.Option(help="The address people use, if it differs, such as https://quiz.example.org/.")
+        str | None,
+        typer.Option(
+            help="The address people use, if it differs, such as https://quiz.example.org/ or https://example.org/quiz1/."
+        ),
     ] = None,
     behind_proxy: Annotated[
         bool, typer.Option("--behind-proxy", help="Believe a proxy on this machine where requests come from.")
     ] = False,
+    webhook: Annotated[
+        str | None, typer.Option(help="An address that is sent JSON whenever a participant has handed in.")
+    ] = None,
+    on_completion: Annotated[
+        str | None, typer.Option(help="A command that is run then, with the same JSON on its standard input.")
+    ] = None,
 ) -> None:
     """Serve a task until stopped with Ctrl-C.
 
@@ -93,29 +139,46 @@ def serve(
     """
     with one_sentence_per_error():
         wished = _public(address)
-        with _opened(task, database) as (found, store):
+        with _opened(task, database, serve=True) as (found, store):
+            from epivote.web.addresses import addresses_of
             from epivote.web.app import collect_app
-            from epivote.web.serving import address_of, listen
+            from epivote.web.notifying import notifier_of
+            from epivote.web.serving import listen
             from epivote.web.serving import serve as run
+            from epivote.web.site import Settings
 
+            notifier = notifier_of(webhook, on_completion)
             listening = listen(host, port)
-            public = wished or address_of(listening)
+            addresses = [wished] if wished else addresses_of(listening)
+            public = addresses[0]
             secrets = store.secrets()
 
             def announce() -> None:
                 store.remember_address(public)
                 print(f"Participants: {public}")
+                for other in addresses[1:]:
+                    print(f"or:           {other}")
                 print(f"Organiser:    {public}organiser?secret={secrets.organiser}")
                 print(f"JSON key:     {secrets.interface}")
+                print(f"Ballots:      {store.database}")
+                _print_qr(public)
                 print("Stop with Ctrl-C; ballots are kept, and the addresses stay the same.", flush=True)
 
-            run(collect_app(found, store), listening, announce, behind_proxy=behind_proxy)
+            settings = Settings(root=_path(public), notifier=notifier)
+            run(collect_app(found, store, settings), listening, announce, behind_proxy=behind_proxy)
+
+
+app.command()(preview)
 
 
 @app.command()
 def export(
     task: TaskFile,
     output: Annotated[Path, typer.Option("--output", "-o", help="The file of ballots to write; others go beside it.")],
+    times: Annotated[bool, typer.Option("--times", help="Also write when each ballot was cast: times.csv.")] = False,
+    participants: Annotated[
+        bool, typer.Option("--participants", help="Also write who took part, with codes and consent: participants.csv.")
+    ] = False,
     database: DatabaseAddress = None,
 ) -> None:
     """Write the ballots as an ordinary file, and say how to aggregate them; also while the server runs.
@@ -123,17 +186,33 @@ def export(
     Example: epivote collect export quiz.toml -o ballots.csv
     """
     with one_sentence_per_error():
-        if output.suffix != ".csv" or output.name in ("menu.csv", "sizes.csv", "gold.csv"):
+        if output.suffix != ".csv" or output.name in OWN_FILES:
             raise InputError(f"{output.name!r} is no name for the ballots; use one such as ballots.csv")
         with _opened(task, database) as (found, store):
             from epivote.web.exporting import export as export_of
 
             made = export_of(store.snapshot()[1], found, output.name)
+            further = _further_files(found, store, times=times, participants=participants)
+        made.files.update(further)
         write_files({output.parent / name: partial(_write, text) for name, text in made.files.items()})
         print(f"Wrote {', '.join(made.files)} in the folder {output.parent.absolute()}")
         if made.left_out:
             print(f"{counted(made.left_out, 'ballot')} left out: they do not fit the task as it is now.")
         print(f"In that folder, this finds the sets of the live page:\n  {made.command}")
+
+
+def _further_files(task: Task, store: Store, *, times: bool, participants: bool) -> dict[str, str]:
+    """Tables about ballots and participants that estimation does not need."""
+    from epivote.web.exporting import participants_table
+    from epivote.web.site import signer_of
+    from epivote.web.timing import TIMES, times_table
+    from epivote.web.views.completion import further_columns
+
+    files = {TIMES: "".join(times_table(store.database))} if times else {}
+    if participants:
+        columns = further_columns(task, store.database, signer_of(store.secrets()))
+        files["participants.csv"] = participants_table(store.participants(), columns)
+    return files
 
 
 @app.command()
@@ -146,6 +225,7 @@ def close(task: TaskFile, database: DatabaseAddress = None) -> None:
         with _opened(task, database) as (_, store):
             store.close_task()
         print(f"{task} is closed: no answers are taken until `epivote collect open {task}`.")
+        print(f"Ballots: {store.database}")
 
 
 @app.command("open")
@@ -166,6 +246,7 @@ def reopen(task: TaskFile, database: DatabaseAddress = None) -> None:
             print(f"{task} is no longer closed by you; it opens at the time it says.")
         else:
             print(f"{task} is open: answers are taken.")
+        print(f"Ballots: {store.database}")
 
 
 @app.command()
@@ -195,6 +276,24 @@ def invite(
 
 
 @app.command()
+def renew(
+    task: TaskFile,
+    key: Annotated[bool, typer.Option("--key", help="Replace the key of the JSON interface instead.")] = False,
+    database: DatabaseAddress = None,
+) -> None:
+    """Replace the organiser's secret, also while the server runs; whoever signed in with the old one is signed out.
+
+    Example: epivote collect renew quiz.toml
+    """
+    with one_sentence_per_error(), _opened(task, database) as (_, store):
+        if key:
+            print(f"JSON key:     {store.renew_secret('interface')}")
+        else:
+            public = store.address() or "http://127.0.0.1:8000/"
+            print(f"Organiser:    {public}organiser?secret={store.renew_secret('organiser')}")
+
+
+@app.command()
 def backup(
     task: TaskFile,
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],
@@ -213,10 +312,32 @@ def backup(
 
 
 def _public(address: str | None) -> str | None:
-    """The address people use, with a slash at its end."""
-    if address is not None and not re.fullmatch(r"https?://[^/?#\s]+/?", address):
+    """The address people use, with a slash at its end; it may have a path, as in https://example.org/quiz1/."""
+    if address is None:
+        return None
+    if not re.fullmatch(r"https?://[^/?#\s]+(/[A-Za-z0-9._~-]+)*/?", address):
         raise InputError(f"--address {address!r} is no web address; write one such as https://quiz.example.org/")
-    return address and f"{address.rstrip('/')}/"
+    first = _path(address).partition("/")[2].partition("/")[0]
+    if first in OWN_PATHS:
+        raise InputError(
+            f"--address {address!r} has a path that begins with one of the site's own; choose another path"
+        )
+    return f"{address.rstrip('/')}/"
+
+
+def _path(address: str) -> str:
+    """`/quiz1` of `https://example.org/quiz1/`; nothing where it has no path."""
+    return urlsplit(address).path.rstrip("/")
+
+
+def _print_qr(address: str) -> None:
+    """A QR code of an address that phones can open, on a terminal that can show it."""
+    from epivote.web.addresses import is_local, qr_text
+
+    encoding = sys.stdout.encoding or "ascii"
+    code = "" if is_local(address) or not sys.stdout.isatty() else qr_text(address)
+    if code and code.encode(encoding, "replace").decode(encoding) == code:
+        print(f"\n{code}", end="")
 
 
 def _write(text: str, target: Path) -> None:
@@ -224,17 +345,20 @@ def _write(text: str, target: Path) -> None:
 
 
 @contextmanager
-def _opened(path: Path, database: str | None) -> Iterator[tuple[Task, Store]]:
-    """The task and its store, which is closed in the end."""
+def _opened(path: Path, database: str | None, *, serve: bool = False) -> Iterator[tuple[Task, Store]]:
+    """The task and its store, which is closed in the end; only serving makes a database that is not there."""
     from epivote.web.task import read_task
 
     task = read_task(path)
     try:
         from epivote.web.store import Store, open_database
+        from epivote.web.store.belonging import database_of, remember
     except ImportError as error:
         raise InputError(
             f"collecting needs {error.name}, which is not installed; get all of it with: pip install 'epivote[collect]'"
         ) from None
-    opened = open_database(database or f"sqlite:///{path.absolute().with_suffix('.db')}")
-    with closing(opened):
+    address = database_of(path, task, database)
+    with closing(open_database(address, create=serve)) as opened:
+        if serve and database is not None and not task.database and not remember(path, address):
+            print(f"{path.absolute().parent} cannot be written: close, export and the like need --database as well.")
         yield task, Store(opened)

@@ -123,8 +123,11 @@ def left_out(count: int, most: int, where: str = "--json") -> str | None:
 
 
 def percent(share: float | None) -> str:
-    """`97.3%`, or nothing."""
-    return "" if share is None else f"{share:.1%}"
+    """`97.3%`, or nothing; what is nearly certain is not shown as certain."""
+    if share is None:
+        return ""
+    shown = f"{share:.1%}"
+    return ">99.9%" if shown == "100.0%" and share < 1 else shown
 
 
 def print_json(members: Mapping[str, object]) -> None:

@@ -20,7 +20,8 @@ class Calibration:
         scale * (model_weight * m + share_weight * s) + offset + offsets[j],
 
     where m are the log-odds of the fit and s those of the share of approvals, (approvals + 1/2) / (ballots + 1).
-    `offsets` has a number for every alternative. `source` says what it was learnt from.
+    `offsets` has a number for every alternative. `scale` is how much of a ballot's push remains. `source` says what it
+    was learnt from.
     """
 
     scale: float
@@ -43,11 +44,6 @@ class Calibration:
     def scaled(cls, scale: float, n_alternatives: int, source: CalibratedBy) -> Calibration:
         """All log-odds multiplied by one number."""
         return cls(scale, 1.0, 0.0, 0.0, np.zeros(n_alternatives), source)
-
-    @property
-    def effect(self) -> float:
-        """How much of a ballot's push remains after calibration."""
-        return self.scale * (self.model_weight + self.share_weight)
 
     def state(self) -> dict[str, object]:
         """All of it as plain numbers, ready for JSON."""

@@ -3,6 +3,7 @@
 base.py                 what all share: fit, results by name, scikit-learn's habits
 amle.py, em.py          the estimators that iterate: their steps
 climb.py                the loop around a step; checkpoint.py keeps where it has got to
+ahead.py                where the next iteration had better start
 maximum_likelihood.py   rates known
 baselines.py            rules that count approvals
 calibrated.py           any estimator, calibrated with gold

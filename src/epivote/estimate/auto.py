@@ -23,6 +23,7 @@ from epivote.estimate.objectives import marginal_log_likelihood
 from epivote.estimate.outcome import calibrated_estimate
 from epivote.estimate.reliability import worse_than_chance
 from epivote.estimate.reproducibility import (
+    CLEARLY,
     FEWEST_INSTANCES,
     SPLITS,
     Reproducibility,
@@ -36,7 +37,6 @@ from epivote.estimate.workload import workload
 
 FEW_INSTANCES = 50  # a round number between the cases that docs/methods.md compares
 NEARLY_ALL = 0.8  # share of instances a voter answers on average; likewise
-FEW_DIFFER = 0.1  # share of sets on which AMLE and EM may differ without the choice mattering; a round number
 MANY_AGAINST = 0.2  # share of voters clearly worse than chance from which AMLE is not taken; a round number
 # Standard errors by which mistakes must coincide more than chance for AMLE to be taken; chosen over 3 on the quiz.
 COINCIDE = 2.0
@@ -51,7 +51,7 @@ GROUPS = (2, 4)
 # on for 2 groups that exist, from 2.1 on for 4.
 GAIN_PER_PRIOR = 2.0
 QUICK_TOLERANCE, QUICK_ITERATIONS = 1e-2, 30  # of fits that only compare groups; round numbers
-FEW_AND_DENSE = "few instances, and nearly every voter voted on nearly all of them"
+FEW_AND_DENSE = "few instances, and nothing shows that voters make the same mistakes"
 
 Suggested = Literal["amle", "em"]
 
@@ -59,8 +59,8 @@ Suggested = Literal["amle", "em"]
 class Auto(RatedEstimator):
     """What the command does by default: method, priors and calibration are chosen by evidence, and said.
 
-    `EM`, or `AMLE` if there are few instances, nearly everybody voted on all of them, and either both find nearly the
-    same sets or voters make the same mistakes more often than chance explains. With priors per alternative,
+    `EM`, or `AMLE` if there are few instances, nearly everybody voted on all of them, it finds other sets, and voters
+    make the same mistakes more often than chance explains. With priors per alternative,
     or one for all if two halves of the voters then agree clearly more often, or with groups of instances if
     these explain the ballots much better and halves do not agree less often. With gold sets, log-odds are calibrated
     (see `Calibrated`). Without, simulated crowds tell whether voters make the same mistakes more often than chance
@@ -160,7 +160,8 @@ class Auto(RatedEstimator):
             return estimate
         try:
             checked = EM(self.bounds) if isinstance(chosen, EM) and chosen.groups else chosen
-            self._reproducibility = reproducibility(checked, ballots, seed=rng)
+            errors = COINCIDE if self._method == "amle" else CLEARLY  # AMLE is taken because mistakes coincide
+            self._reproducibility = reproducibility(checked, ballots, errors=errors, seed=rng)
         except KeyboardInterrupt:
             return replace(estimate, status="interrupted")
         return self._scaled(estimate, gold)
@@ -181,6 +182,8 @@ class Auto(RatedEstimator):
         if ballots.has_menus or ballots.n_instances < FEWEST_INSTANCES or ballots.total_voters < 2:
             return usual
         sample, seeds = checked_sample(ballots), rng.integers(1 << 32, size=SPLITS)
+        if sample.n_instances < FEWEST_INSTANCES:  # few voters stand for very many
+            return usual
 
         def agreed(estimator: EM) -> FloatArray:
             halves = (halves_agree(estimator, sample, np.random.default_rng(int(seed))) for seed in seeds)
@@ -249,14 +252,14 @@ def suggest_method(
 ) -> tuple[Suggested, str]:
     """`amle` or `em`, and why.
 
-    `em`, unless there are few instances and nearly every voter voted on nearly all of them. Without `bounds` it is then
-    `amle`. With them both are fitted, and `amle` is taken if they find nearly the same sets, or if voters make the same
-    mistakes more often than in simulated crowds (which `quick` leaves out, with `seed` as their seed).
+    `em`, unless there are few instances and nearly every voter voted on nearly all of them. With `bounds` both are then
+    fitted, and `amle` is taken if it finds other sets and voters make the same mistakes more often than in simulated
+    crowds. `quick` leaves that out; `seed` is that of the simulations.
     """
     if 1 < ballots.n_instances < FEW_INSTANCES and ballots.coverage >= NEARLY_ALL:
-        if bounds is not None:
-            return _of_few_dense(ballots.in_memory(), bounds, quick=quick, rng=np.random.default_rng(seed))
-        return "amle", FEW_AND_DENSE
+        if bounds is None or quick:
+            return "em", FEW_AND_DENSE
+        return _of_few_dense(ballots.in_memory(), bounds, np.random.default_rng(seed))
     if ballots.n_instances == 1:
         return "em", "one instance only, where hard choices make every voter look more reliable than they are"
     if ballots.coverage < NEARLY_ALL:
@@ -264,22 +267,21 @@ def suggest_method(
     return "em", f"{ballots.n_instances:,} instances are enough to weigh sets instead of choosing them"
 
 
-def _of_few_dense(
-    ballots: Ballots, bounds: BoundsLike, *, quick: bool, rng: np.random.Generator
-) -> tuple[Suggested, str]:
-    """AMLE if EM finds nearly the same sets, or if voters share mistakes; else EM.
+def _of_few_dense(ballots: Ballots, bounds: BoundsLike, rng: np.random.Generator) -> tuple[Suggested, str]:
+    """AMLE if it finds other sets than EM and voters share mistakes; else EM.
 
     AMLE starts by trusting voters who agree with others. Where mistakes coincide, as in the paper's quiz, that is worth
     more than the likelihood; where voters err independently EM finds more sets, and among voters who are worse than
-    chance that start leads astray.
+    chance that start leads astray. Where both find the same sets EM's confidence is the honest one, since AMLE takes
+    its sets for certain when it judges voters.
     """
     soft, hard = fitted_copy(EM(bounds), ballots), fitted_copy(AMLE(bounds), ballots)
     differ = float(np.mean([soft.truth_[name] != hard.truth_[name] for name in ballots.instances]))
-    if differ <= FEW_DIFFER:
-        return "amle", FEW_AND_DENSE
+    if differ == 0:
+        return "em", "few instances, on which AMLE finds the same sets, but is too sure of them"
     than = f"few instances, where AMLE finds other sets than EM on {differ:.0%}"
     if worse_than_chance(soft.estimate_.counts).mean() > MANY_AGAINST:
         return "em", f"{than} and is led astray by voters who are worse than chance"
-    if not quick and mistakes_coincide(soft, rng, COINCIDE):
+    if mistakes_coincide(soft, rng, COINCIDE):
         return "amle", f"{than}, and voters make the same mistakes more often than chance explains"
     return "em", f"{than}, and nothing shows that voters make the same mistakes"

@@ -21,7 +21,7 @@ from epivote.estimate.history import History
 from epivote.estimate.outcome import calibrated_estimate
 from epivote.estimate.workload import InMemoryWorkload, workload
 from epivote.model.calibrated import approval_log_odds, translated
-from epivote.model.gold_fit import CENTRES, SIZES_UNKNOWN, STRENGTHS, GoldTable, learn_calibration
+from epivote.model.gold_fit import CENTRES, SIZES_UNKNOWN, STRENGTHS, GoldTable, learn_calibration, settings_of
 from epivote.model.set_odds import SetOdds
 
 FEWEST_GOLD = 3  # gold sets from which anything can be learnt; with fewer the beliefs alone would speak
@@ -213,7 +213,7 @@ def _learnt(
 ) -> tuple[Calibration, GoldTrial]:
     """The calibration, and what it does to gold sets that it has not seen.
 
-    The trial keeps the beliefs that the evidence of all gold sets chose.
+    The trial keeps the weights that beliefs have by the evidence of all gold sets.
     """
     tables = [table for table, _ in rows]
     sizes = {len(names) for names in gold.values()}
@@ -227,17 +227,15 @@ def _learnt(
         )
     with_offsets = not ballots.has_menus and ballots.n_alternatives <= MOST_OFFSETS and not one_size
     centres = CENTRES if rated else ((0.0, 1.0),)
-    strengths = SIZES_UNKNOWN if one_size else STRENGTHS
+    settings = settings_of(SIZES_UNKNOWN if one_size else STRENGTHS, centres)
     n = ballots.n_alternatives
-    best = learn_calibration(tables, n, centres=centres, strengths=strengths, with_offsets=with_offsets)
+    learnt = learn_calibration(tables, n, settings, with_offsets=with_offsets)
     places = [np.array([fold[name] for name in names]) for _, names in rows]
     trials: dict[str, tuple[bool, float, bool, float]] = {}
     unchanged = Calibration.identity(n) if rated else Calibration(1.0, 0.0, 1.0, 0.0, np.zeros(n), "gold")
     for left_out in range(FOLDS):
         seen = [table.rows(place != left_out) for table, place in zip(tables, places, strict=True)]
-        after = learn_calibration(
-            seen, n, centres=[best.centre], strengths=[best.beliefs], with_offsets=with_offsets
-        ).calibration
+        after = learn_calibration(seen, n, weights=learnt.weights, with_offsets=with_offsets).calibration
         for (table, names), place in zip(rows, places, strict=True):
             own: IntArray = np.flatnonzero(place == left_out)
             judged = (_judge(table.rows(own), each) for each in (unchanged, after))
@@ -245,7 +243,7 @@ def _learnt(
                 trials[names[number]] = values
     judged_names = tuple(sorted(trials))
     columns = zip(*(trials[name] for name in judged_names), strict=True)
-    return best.calibration, GoldTrial(judged_names, *map(np.array, columns))
+    return learnt.calibration, GoldTrial(judged_names, *map(np.array, columns))
 
 
 def _judge(table: GoldTable, calibration: Calibration) -> tuple[BoolArray, FloatArray]:

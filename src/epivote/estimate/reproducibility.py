@@ -14,7 +14,7 @@ from epivote.errors import InputError
 from epivote.estimate.base import RatedEstimator
 from epivote.estimate.imitation import coincidence, imitate
 from epivote.model.calibrated import approval_log_odds
-from epivote.model.gold_fit import Beliefs, GoldTable, learn_calibration
+from epivote.model.gold_fit import Beliefs, GoldTable, Setting, learn_calibration
 
 SPLITS = 3  # random halves of the voters; agreement is averaged over them
 IMITATIONS = 2  # simulated crowds for each strength of shared mistakes
@@ -26,7 +26,9 @@ BALLOTS_CHECKED = 3000  # about as many as can be fitted twenty times in two sec
 SHARE_CHECKED = 50  # of many ballots one in fifty, so that all of it takes about as long as the fit itself
 MOST_EXPANDED = 50_000  # ballots of voters who stand for several that are simulated one by one; a round number
 CHECK_TOLERANCE = 1e-3  # of fits that are only compared: sets and scale came out the same as with 1e-5, in less time
-ANY_SCALE = (Beliefs("scale", 3.0, 1e-4, 1e-4, 1e-4),)  # next to no belief about the scale, nothing else may move
+ANY_SCALE = (
+    Setting(Beliefs("scale", 3.0, 1e-4, 1e-4, 1e-4), (1.0, 0.0)),
+)  # next to no belief about the scale, nothing else may move
 
 Teller = Callable[[str], None]
 
@@ -72,6 +74,7 @@ def reproducibility(
     ballots: AnyBallots,
     *,
     splits: int = SPLITS,
+    errors: float = CLEARLY,
     seed: int | np.random.Generator = 0,
     progress: Teller = lambda _: None,
 ) -> Reproducibility | None:
@@ -90,6 +93,8 @@ def reproducibility(
         The ballots. Of very many a sample is taken (`is_sample`).
     splits
         How many random halves.
+    errors
+        Standard errors by which mistakes must coincide more than in simulated crowds for confidence to be too high.
     seed
         Of halves and simulations.
     progress
@@ -131,12 +136,10 @@ def reproducibility(
             ]
             if strength == 0:
                 expected.append(halves_agree(estimator, drawn, rng))
-        if strength == 0 and observed - coincides <= CLEARLY * error * np.sqrt(1 + 1 / IMITATIONS):
+        if strength == 0 and observed - coincides <= errors * error * np.sqrt(1 + 1 / IMITATIONS):
             tried = [(0.0, observed, 1.0)]
             break
-        learnt = learn_calibration(
-            tables, sample.n_alternatives, centres=[(1.0, 0.0)], strengths=ANY_SCALE, with_offsets=False
-        )
+        learnt = learn_calibration(tables, sample.n_alternatives, ANY_SCALE, with_offsets=False)
         tried.append((strength, coincides, min(learnt.calibration.scale, 1.0)))
         if coincides >= observed:
             break

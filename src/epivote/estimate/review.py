@@ -59,7 +59,7 @@ def review(
         return []
     names = [estimate.ballots.instances[z] for z in doubtful]
     average = _average_voter(estimate)
-    effect = 1.0 if estimate.calibration is None else estimate.calibration.effect
+    effect = 1.0 if estimate.calibration is None else estimate.calibration.scale
     work = InMemoryWorkload(estimate.ballots.select(instances=names), estimate.bounds)
     beliefs = work.set_odds(estimate.parameters, estimate.calibration)
     place = _places(work)

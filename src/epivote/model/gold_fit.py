@@ -1,13 +1,14 @@
 """How log-odds translate into truth, learnt from gold sets.
 
 The probability of the gold sets under calibrated log-odds is maximised, with Gaussian beliefs around a calibration that
-changes nothing. How strong these beliefs are is chosen by the evidence for them: the probability of the gold sets with
-the calibration integrated out (Laplace's approximation).
+changes nothing. How strong these beliefs should be is told by the evidence for them: the probability of the gold sets
+with the calibration integrated out (Laplace's approximation). What is learnt with beliefs of several strengths is
+pooled, weighted by their evidence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ SMALLEST_STEP = 1e-7  # in units of the beliefs, below which the minimum is reac
 MOST_STEPS = 50  # of Newton's method, which needs about 6
 # Second derivatives count as at least this: the beliefs alone give 1, and products of scale and weights can take away.
 LEAST_CURVATURE = 0.05
+LEAST_SUPPORT = 0.01  # share of all evidence below which a setting is left out; a round number
 
 
 class GoldTable(NamedTuple):
@@ -62,54 +64,116 @@ class Beliefs(NamedTuple):
 # drawn from the model (where changing nothing is right) and on crowds whose voters share mistakes.
 STRENGTHS = (
     Beliefs("next to none", 0.05, 0.02, 0.1, 0.05),
-    Beliefs("tight", 0.3, 0.1, 0.5, 0.3),
-    Beliefs("middle", 0.7, 0.3, 1.0, 0.5),
-    Beliefs("loose", 1.0, 0.3, 1.5, 1.0),
+    Beliefs("tight", 0.3, 0.2, 0.5, 0.3),
+    Beliefs("middle", 0.7, 0.5, 1.0, 0.5),
+    Beliefs("loose", 1.0, 0.5, 1.5, 1.0),
     Beliefs("scale only", 1.0, 0.05, 0.1, 0.05),
-    Beliefs("scale and offset", 1.0, 0.1, 1.5, 0.05),
+    Beliefs("scale and offset", 1.0, 0.2, 1.5, 0.05),
 )
 # Where the gold sets cannot say how large sets should be.
 SIZES_UNKNOWN = tuple(each._replace(offset=0.05) for each in STRENGTHS if each.name in ("next to none", "scale only"))
 CENTRES = ((1.0, 0.0), (0.5, 0.5))  # weights of the fit and of the share of approvals that beliefs lie around
 
 
-@dataclass(frozen=True)
-class Learnt:
-    """A calibration with the beliefs that led to it and the logarithm of their evidence."""
+class Setting(NamedTuple):
+    """Beliefs, and the weights of the fit and of the share of approvals that they lie around."""
 
-    calibration: Calibration
     beliefs: Beliefs
     centre: tuple[float, float]
-    log_evidence: float
+
+
+def settings_of(strengths: Iterable[Beliefs], centres: Iterable[tuple[float, float]] = CENTRES) -> list[Setting]:
+    """Beliefs of every strength around every centre."""
+    return [Setting(beliefs, centre) for centre in centres for beliefs in strengths]
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """A calibration, and the settings it was pooled from with their weights."""
+
+    calibration: Calibration
+    weights: Mapping[Setting, float]
 
 
 def learn_calibration(
     tables: Sequence[GoldTable],
     n_alternatives: int,
+    settings: Sequence[Setting] = tuple(settings_of(STRENGTHS)),
     *,
-    centres: Sequence[tuple[float, float]] = CENTRES,
-    strengths: Sequence[Beliefs] = STRENGTHS,
+    weights: Mapping[Setting, float] | None = None,
     with_offsets: bool = True,
 ) -> Learnt:
-    """The calibration with most evidence.
+    """The calibrations of all settings, pooled: the mean of their log-odds, weighted by their evidence.
 
-    `with_offsets` gives every alternative an offset of its own; all tables must then offer all of them.
+    `weights` are those of the settings where they are known already. `with_offsets` gives every alternative an offset
+    of its own; all tables must then offer all of them.
     """
-    found = []
-    for centre in centres:
-        for beliefs in strengths:
-            problem = _Problem(tables, n_alternatives if with_offsets else 0, beliefs, centre)
-            best, value, log_determinant = problem.minimum()
-            calibration = Calibration(
-                scale=float(np.exp(best[0])),
-                model_weight=float(best[1]),
-                share_weight=float(best[2]),
-                offset=float(best[3]),
-                offsets=best[4:] if with_offsets else np.zeros(n_alternatives),
-                source="gold",
-            )
-            found.append(Learnt(calibration, beliefs, centre, -value - log_determinant / 2))
-    return max(found, key=lambda each: each.log_evidence)
+    line = _Line.through(tables)
+    alike = [table._replace(shares=line.at(table.shares)) for table in tables]
+    found: dict[Setting, _Minimum] = {}
+    for setting in settings if weights is None else weights:
+        problem = _Problem(alike, n_alternatives if with_offsets else 0, setting.beliefs, setting.centre)
+        found[setting] = problem.minimum()
+    weights = weights or _by_evidence(found)
+    pooled = sum(weight * found[setting].coefficients for setting, weight in weights.items())
+    assert isinstance(pooled, np.ndarray)
+    return Learnt(line.calibration(pooled, n_alternatives), weights)
+
+
+def _by_evidence(found: Mapping[Setting, _Minimum]) -> dict[Setting, float]:
+    """The weight of each setting in proportion to its evidence; hardly supported ones are left out."""
+    most = max(each.log_evidence for each in found.values())
+    evidence = {setting: float(np.exp(each.log_evidence - most)) for setting, each in found.items()}
+    kept = {setting: each for setting, each in evidence.items() if each >= LEAST_SUPPORT * sum(evidence.values())}
+    return {setting: each / sum(kept.values()) for setting, each in kept.items()}
+
+
+class _Line(NamedTuple):
+    """The log-odds of the fit as the share of approvals predicts them, slope * s + level.
+
+    They are what the fit would say if all voters and alternatives were alike, so that weights of both add up to one.
+    """
+
+    slope: float
+    level: float
+
+    @classmethod
+    def through(cls, tables: Sequence[GoldTable]) -> _Line:
+        """Least squares over all cells; the share as it is for a rule that states no log-odds."""
+        margins = np.concatenate([table.margins.ravel() for table in tables])
+        shares = np.concatenate([table.shares.ravel() for table in tables])
+        apart = shares - shares.mean()
+        if not margins.any() or not apart.any():
+            return cls(1.0, 0.0)
+        slope = float(apart @ margins / (apart @ apart))
+        return cls(slope, float(margins.mean() - slope * shares.mean()))
+
+    def at(self, shares: FloatArray) -> FloatArray:
+        """The log-odds predicted."""
+        return self.slope * shares + self.level
+
+    def calibration(self, pooled: FloatArray, n_alternatives: int) -> Calibration:
+        """The same in terms of the share itself; the scale is how much of a ballot's push remains."""
+        model, share, offset, *offsets = pooled.tolist()
+        scale = model + share if model + share > 0 else 1.0
+        return Calibration(
+            scale=scale,
+            model_weight=model / scale,
+            share_weight=share * self.slope / scale,
+            offset=offset + share * self.level,
+            offsets=np.array(offsets) if offsets else np.zeros(n_alternatives),
+            source="gold",
+        )
+
+
+class _Minimum(NamedTuple):
+    """The best calibration of one setting, and the logarithm of the setting's evidence.
+
+    `coefficients` are what multiplies m and s, the offset, and the offsets of alternatives.
+    """
+
+    coefficients: FloatArray
+    log_evidence: float
 
 
 class _Problem:
@@ -126,10 +190,8 @@ class _Problem:
         _, log_scale, weights, offset, offsets = beliefs
         self.spread = np.array([log_scale, weights, weights, offset, *np.full(n_offsets, offsets)])
 
-    def minimum(self) -> tuple[FloatArray, float, float]:
-        """Where it is smallest (in the calibration's own units), how small, and the logarithm of the determinant of
-        its second derivatives there; by Newton's method, whose steps are halved until they lead down.
-        """
+    def minimum(self) -> _Minimum:
+        """Where it is smallest, by Newton's method, whose steps are halved until they lead down."""
         at = np.zeros(len(self.centre))
         value, gradient, curvature = self._around(at)
         for _ in range(MOST_STEPS):
@@ -144,7 +206,9 @@ class _Problem:
                 break
             at, (value, gradient, curvature) = at - step, there
         log_determinant = float(np.log(np.maximum(np.linalg.eigvalsh(curvature), LEAST_CURVATURE)).sum())
-        return self.centre + self.spread * at, value, log_determinant
+        best = self.centre + self.spread * at
+        coefficients = np.concatenate([np.exp(best[0]) * best[1:3], best[3:]])
+        return _Minimum(coefficients, -value - log_determinant / 2)
 
     def _around(self, at: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """Value, gradient and second derivatives at one point; these are differences of gradients nearby."""

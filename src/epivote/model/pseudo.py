@@ -12,8 +12,13 @@ from epivote.data.names import FloatArray, IntArray
 from epivote.data.parameters import Parameters
 from epivote.model.statistics import Statistics
 
-LEAST_STRENGTH = 0.5  # alternatives' worth of belief in the crowd where it cannot be estimated; a round number
+LEAST_STRENGTH = 0.5  # alternatives' worth of belief in the crowd where rates differ as much as can be; a round number
 MOST_STRENGTH = 1000.0  # likewise; voters who seem to differ less than this allows are all but alike; a round number
+# The same where it cannot be estimated, because there are fewer than three voters or all have one trial: they differ as
+# voters do in the reference crowds, Beta(6, 3) and Beta(2, 12), whose strengths are 9 and 14.
+USUAL_STRENGTH = 10.0
+LEAST_RATE = 1e-3  # of the whole crowd, and at most 1 less this; a round number
+UNSEEN = 0.5  # successes, or failures, that a crowd which never had any in few trials is believed to have (Jeffreys)
 ROUNDING = 1e-9  # share of all trials below which what is left of them is rounding, as where everyone has one trial
 BELIEVED_PER_GROUP = 1.0  # instances believed in every group, so that none vanishes; a round number
 
@@ -122,14 +127,15 @@ def _crowd(
     total = float((times * trials).sum())
     if total == 0:
         return 0.5, 0.0
-    mean = float(np.clip((times * successes).sum() / total, 1e-3, 1 - 1e-3))
+    least = max(LEAST_RATE, UNSEEN / (total + 2 * UNSEEN))
+    mean = float(np.clip((times * successes).sum() / total, least, 1 - least))
     if strength is not None:
         return mean, strength
     successes, trials, times = successes[seen], trials[seen], times[seen]
     groups = int(times.sum())
     room = total - float((times * trials**2).sum()) / total - (groups - 1)
     if groups < 3 or room <= ROUNDING * total:
-        return mean, LEAST_STRENGTH
+        return mean, USUAL_STRENGTH
     spread = float((times * trials * (successes / trials - mean) ** 2).sum()) / (mean * (1 - mean))
     correlation = (spread - (groups - 1)) / room
     if correlation <= 1 / (1 + MOST_STRENGTH):

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp
 from epivote.web.estimation.runner import Estimation
 from epivote.web.routes import routes_of
 from epivote.web.security.headers import Guard
+from epivote.web.security.prefix import Prefix
 from epivote.web.site import Settings, Site
 from epivote.web.store import Store
 from epivote.web.task import Task
@@ -26,14 +27,16 @@ def collect_app(task: Task, store: Store, settings: Settings | None = None) -> S
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: ASGIApp) -> AsyncIterator[None]:
-        estimating = asyncio.create_task(site.estimation.run())
+        beside = [asyncio.create_task(site.estimation.run()), asyncio.create_task(site.health.watch())]
         yield
-        estimating.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await estimating
+        for each in beside:
+            each.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await each
 
     guard = Middleware(Guard, limiter=site.limiter, limits=chosen.limits, refuse=refusal)
-    app = Starlette(routes=routes_of(site), lifespan=lifespan, middleware=[guard], exception_handlers=HANDLERS)
+    around = [Middleware(Prefix, root=chosen.root), guard]
+    app = Starlette(routes=routes_of(site), lifespan=lifespan, middleware=around, exception_handlers=HANDLERS)
     app.router.redirect_slashes = False
     app.state.site = site
     return app

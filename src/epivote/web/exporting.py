@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import shlex
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -61,19 +61,20 @@ def command_for(answered: Collection[str], task: Task, name: str = "ballots.csv"
     return shlex.join([*command, "--method", task.method])
 
 
-def participants_table(participants: Iterable[Participant]) -> str:
-    """Everybody with the times of coming and going and the number of ballots."""
+def participants_table(participants: Iterable[Participant], further: Mapping[str, Mapping[str, str]]) -> str:
+    """Everybody with the times of coming and going and the number of ballots; `further` columns tell more of some."""
     rows = [
         (
             each.name,
             "person" if each.is_person else "program",
-            _moment(each.joined_at),
-            "" if each.finished_at is None else _moment(each.finished_at),
+            moment_of(each.joined_at),
+            "" if each.finished_at is None else moment_of(each.finished_at),
             each.ballots,
+            *(told.get(each.name, "") for told in further.values()),
         )
         for each in participants
     ]
-    return table(("voter", "kind", "joined", "finished", "ballots"), rows)
+    return table(("voter", "kind", "joined", "finished", "ballots", *further), rows)
 
 
 def truth_table(live: Live) -> str:
@@ -96,5 +97,6 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return text.getvalue()
 
 
-def _moment(microseconds: int) -> str:
+def moment_of(microseconds: int) -> str:
+    """A moment as files tell it: `2026-11-17T09:00:00+00:00`."""
     return datetime.fromtimestamp(microseconds / 1e6, UTC).isoformat(timespec="seconds")

@@ -8,12 +8,21 @@ from math import log2
 
 from epivote.web.estimation.live import Live
 from epivote.web.store.store import Sheet
-from epivote.web.task import Task
+from epivote.web.task import Alternative, Instance, Task
 
 
 def shuffled(task: Task, seed: str) -> list[str]:
     """All instances in an order of the participant's own, the same at every return; new ones are slipped in."""
     return sorted(task.by_name, key=lambda name: sha256(f"{seed}\n{name}".encode()).digest())
+
+
+def presented(task: Task, instance: Instance, seed: str) -> tuple[Alternative, ...]:
+    """What is offered, in the order it is shown: that of the task, or one of the participant's own on all questions."""
+    if not task.shuffle_alternatives:
+        return instance.offered
+    return tuple(
+        sorted(instance.offered, key=lambda each: sha256(f"{seed}\nalternative\n{each.name}".encode()).digest())
+    )
 
 
 def settled(task: Task, live: Live, counts: Mapping[str, int]) -> frozenset[str]:

@@ -56,12 +56,6 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
-def address_of(listening: socket.socket) -> str:
-    """`http://127.0.0.1:8000/`."""
-    host, port = listening.getsockname()[:2]
-    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
-
-
 def serve(app: ASGIApp, listening: socket.socket, when_ready: Callable[[], None], *, behind_proxy: bool) -> None:
     """Answer requests until told to stop; then finish those that run. Addresses, which hold secrets, are not logged."""
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")

@@ -29,7 +29,7 @@ class Failure(NamedTuple):
 def work(line: Connection, address: str, task: Task) -> None:
     """Do what is asked for until the server hangs up, be it on purpose or by a power cut."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for the server
-    store = Store(open_database(address, connections=1))
+    store = Store(open_database(address, connections=1, create=False))
     while True:
         try:
             wanted: Callable[[Store, Task], Any] = line.recv()

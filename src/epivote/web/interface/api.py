@@ -26,11 +26,10 @@ from epivote.web.languages import language
 from epivote.web.security.headers import address_of
 from epivote.web.security.signing import same_secret
 from epivote.web.site import Site
-from epivote.web.store import NameTakenError, NotOpenError, Voter
+from epivote.web.store import NameTakenError, NotOpenError, TroubleError, Voter
 from epivote.web.store.rows import LONGEST_NAME, clean_name
 from epivote.web.task import Instance
 from epivote.web.views.errors import INTERFACE, problem
-from epivote.web.views.pages import picture_address
 
 DESCRIPTION = "Vote by program, beside people. Send the key as `Authorization: Bearer KEY`; `collect serve` prints it."
 BEARER = HTTPBearer(auto_error=False, description="The key that `epivote collect serve` prints.")
@@ -69,13 +68,14 @@ def interface(site: Site) -> FastAPI:
     def with_key(request: Request, given: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]) -> None:
         limits, address = site.settings.limits, address_of(request.scope)
         wait = site.limiter.take("interface", address, limits.interface)
-        wait = wait or site.limiter.wait("secrets", address, limits.wrong_secrets)
+        if not wait and given is not None and same_secret(given.credentials, site.interface_key):
+            return
+        # A right key always passes; wrong ones from one address are counted.
+        if not wait and given is not None:
+            wait = site.limiter.take("interface keys", address, limits.wrong_secrets)
         if wait:
             raise RefusedError(429, "there were too many requests from your address; wait as Retry-After says", wait)
-        if given is None or not same_secret(given.credentials, site.secrets.interface):
-            if given is not None:
-                site.limiter.take("secrets", address, limits.wrong_secrets)
-            raise RefusedError(401, "the key is missing or wrong; send the header Authorization: Bearer KEY")
+        raise RefusedError(401, "the key is missing or wrong; send the header Authorization: Bearer KEY")
 
     api = FastAPI(
         title="epivote collect",
@@ -86,7 +86,7 @@ def interface(site: Site) -> FastAPI:
         redirect_slashes=False,
         responses=REFUSALS,
     )
-    for kind, handler in _handlers(api).items():
+    for kind, handler in _handlers(api, site).items():
         api.add_exception_handler(kind, handler)
     _add_task(api, site, with_key)
     _add_ballots(api, site, with_key)
@@ -103,7 +103,7 @@ def _add_task(api: FastAPI, site: Site, with_key: Callable[..., None]) -> None:
             title=task.title,
             instructions=task.instructions,
             alternatives=[
-                AlternativeOut(name=each.name, help=each.help, picture=_address(each.picture))
+                AlternativeOut(name=each.name, help=each.help, picture=_picture(site, each.picture))
                 for each in task.alternatives
             ],
             size=str(task.size) if task.show_size else None,
@@ -115,7 +115,7 @@ def _add_task(api: FastAPI, site: Site, with_key: Callable[..., None]) -> None:
     def get_instances() -> list[InstanceOut]:
         """All questions, with what can be ticked on each."""
         settled = site.settled()
-        return [_instance(each, wanted=each.name not in settled) for each in task.instances]
+        return [_instance(site, each, wanted=each.name not in settled) for each in task.instances]
 
     @api.get("/estimate", dependencies=needs, tags=["task"])
     def get_estimate() -> EstimateOut:
@@ -204,24 +204,25 @@ def _name(text: str) -> str:
     return name
 
 
-def _instance(instance: Instance, *, wanted: bool) -> InstanceOut:
+def _instance(site: Site, instance: Instance, *, wanted: bool) -> InstanceOut:
     return InstanceOut(
         name=instance.name,
         text=instance.text,
-        picture=_address(instance.picture),
+        picture=_picture(site, instance.picture),
         picture_text=instance.picture_text,
-        audio=_address(instance.audio),
+        audio=_picture(site, instance.audio),
+        video=_picture(site, instance.video),
         link=instance.link or None,
         alternatives=list(instance.menu),
         wanted=wanted,
     )
 
 
-def _address(path: str) -> str | None:
-    return picture_address(path) if path else None
+def _picture(site: Site, path: str) -> str | None:
+    return site.picture(path) if path else None
 
 
-def _handlers(api: FastAPI) -> dict[Any, Any]:
+def _handlers(api: FastAPI, site: Site) -> dict[Any, Any]:
     say = language("en")
 
     def of_http(request: Request, error: HTTPException) -> Response:
@@ -230,12 +231,17 @@ def _handlers(api: FastAPI) -> dict[Any, Any]:
             response.headers["Allow"] = ", ".join(sorted(_methods(api, request.url.path.removeprefix(INTERFACE))))
         return response
 
+    def of_trouble(_: Request, error: TroubleError) -> Response:
+        site.health.note(error)
+        return problem(503, say("error.503"), 5.0)
+
     return {
         RefusedError: lambda _, error: problem(error.status, str(error), error.wait),
         RequestValidationError: lambda _, error: problem(422, _in_words(error)),
         NotOpenError: lambda _, __: problem(409, "the task is closed, so no ballots are taken; ask its organiser"),
         NameTakenError: lambda _, error: problem(409, f"{str(error)!r} is a person; choose another name"),
         HTTPException: of_http,
+        TroubleError: of_trouble,
         DBAPIError: lambda _, __: problem(503, say("error.503"), 5.0),
         PoolTimeout: lambda _, __: problem(503, say("error.503"), 5.0),
     }

@@ -38,6 +38,7 @@ class InstanceOut(BaseModel):
     picture: str | None
     picture_text: str
     audio: str | None
+    video: str | None
     link: str | None
     alternatives: list[str] = Field(description="What can be ticked here.")
     wanted: bool = Field(description="Whether more ballots are wanted here; others are taken as well.")

@@ -35,7 +35,7 @@ class Limits:
     interface: Rate = Rate(2_000, 400)
     """Requests to the JSON interface from one address."""
     wrong_secrets: Rate = Rate(20, 0.2)
-    """Wrong secrets, keys and invitations from one address."""
+    """Wrong secrets, keys or invitations from one address, each kind for itself; right ones always pass."""
 
 
 @dataclass
@@ -56,11 +56,6 @@ class Limiter:
             if len(self._buckets) > MOST_REMEMBERED:
                 self._tidy()
             return 0.0
-
-    def wait(self, kind: str, who: str, rate: Rate) -> float:
-        """The seconds until there is a token, without taking it."""
-        with self._lock:
-            return max(0.0, 1 - self._left(kind, who, rate)) / rate.per_second
 
     def _left(self, kind: str, who: str, rate: Rate) -> float:
         left, since = self._buckets.get((kind, who), (rate.at_once, self.clock()))

@@ -33,6 +33,14 @@ class Signer:
         """What only somebody with the key can work out of a value, such as what the forms of one visit carry."""
         return hmac.new(self._key.encode(), f"{kind}\n{value}".encode(), sha256).hexdigest()
 
+    def cookie_name(self, kind: str) -> str:
+        """A name that no other database gives to a cookie of this kind."""
+        return f"{kind}_{self.token('cookie', kind)[:8]}"
+
+    def file_key(self, path: str) -> str:
+        """What stands for a file in addresses: it tells nothing about the file's name, and nobody can guess it."""
+        return self.token("file", path)[:32]
+
     def _serializer(self, kind: str) -> URLSafeSerializer:
         return URLSafeSerializer(self._key, salt=f"epivote {kind}", signer_kwargs={"digest_method": sha256})
 

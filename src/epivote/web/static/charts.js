@@ -63,7 +63,8 @@ const charts = (() => {
     for (const voter of [...plain, ...flagged]) {
       const radius = 2.5 + 5 * Math.sqrt(voter.ballots / most);
       const dot = add(svg, "circle", { class: voter.flagged ? "dot flagged" : "dot", cx: x(voter.false_alarms), cy: y(voter.hits), r: radius });
-      add(dot, "title", {}, [voter.name, voter.rates, ...voter.flags].join("\n"));
+      const rates = `${Math.round(100 * voter.hits)}% hits, ${Math.round(100 * voter.false_alarms)}% false alarms`;
+      add(dot, "title", {}, `${voter.name}\n${rates}, ${voter.ballots} ballots`);
     }
   }
 

@@ -10,9 +10,18 @@
     return made;
   }
 
-  function named(name, tags) {
+  function thumb(address) {
+    const picture = element("img", undefined, "thumb");
+    picture.loading = "lazy";
+    picture.alt = "";
+    picture.src = address;
+    return picture;
+  }
+
+  function named(name, tags, picture) {
     const cell = element("th");
     cell.scope = "row";
+    if (picture) cell.append(thumb(picture));
     cell.append(element("bdi", name), ...tags.map((tag) => element("span", tag, "tag")));
     return cell;
   }
@@ -28,7 +37,7 @@
     }
     if (row.crowd) answer.append(element("span", `the ballots alone say: ${row.crowd.join(", ") || "none of these"}`, "tag"));
     const tags = [...(row.gold ? ["gold"] : []), ...(row.settled ? ["no longer asked"] : [])];
-    line.append(named(row.name, tags), answer, element("td", row.confidence_words, "number"), element("td", row.ballots, "number"), element("td", row.more, "number"));
+    line.append(named(row.name, tags, row.thumb), answer, element("td", row.confidence_words, "number"), element("td", row.ballots, "number"), element("td", row.more, "number"));
     return line;
   }
 
@@ -53,13 +62,21 @@
   }
 
   function draw(board) {
-    const rated = board.voters.filter((voter) => voter.hits !== null);
     find("times").hidden = board.times.length < 2;
-    find("map").hidden = rated.length === 0;
+    find("map").hidden = board.map.length === 0;
     if (board.times.length > 1) {
       say(find("times").querySelector("figcaption"), charts.overTime(find("times").querySelector("svg"), board.times));
     }
-    if (rated.length) charts.voterMap(find("map").querySelector("svg"), rated);
+    if (board.map.length) charts.voterMap(find("map").querySelector("svg"), board.map);
+  }
+
+  function showPages(nav, page) {
+    say(nav.querySelector("span"), page.words);
+    for (const side of ["before", "after"]) {
+      const link = nav.querySelector(`.${side}`);
+      link.hidden = !page[side];
+      link.setAttribute("href", `organiser${page[side]}`);
+    }
   }
 
   function show(board) {
@@ -76,18 +93,30 @@
     });
     say(find("as-of"), board.as_of);
     say(find("command"), board.command);
+    showPages(find("sets-page"), board.sets_page);
+    showPages(find("voters-page"), board.voters_page);
     replaceIfNew(find("sets").tBodies[0], board.sets, setRow);
     replaceIfNew(find("voters").tBodies[0], board.voters, voterRow);
     draw(board);
   }
 
+  let seen = "";
+
   async function ask() {
     let next = 2000;
     try {
-      const answer = await fetch("/organiser/live", { headers: { Accept: "application/json" } });
+      const headers = { Accept: "application/json", ...(seen && { "If-None-Match": seen }) };
+      const answer = await fetch(`organiser/live${location.search}`, { headers, cache: "no-store" });
       if (answer.ok) {
         show(await answer.json());
+        seen = answer.headers.get("ETag") || "";
+      }
+      if (answer.ok || answer.status === 304) {
         say(find("connection"), "");
+      } else if (answer.status === 503) {
+        say(find("connection"), (await answer.json()).error);
+        seen = "";
+        next = 5000;
       } else {
         say(find("connection"), answer.status === 403 ? "You are no longer signed in; open the organiser link again." : `The server answered ${answer.status}; trying again.`);
         next = 10000;
@@ -98,6 +127,17 @@
     }
     setTimeout(ask, next);
   }
+
+  const copy = find("copy");
+  copy.hidden = !navigator.clipboard; // needs HTTPS or this machine
+  copy.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(find("command").textContent);
+      say(find("copied"), "Copied.");
+    } catch {
+      say(find("copied"), "The browser did not allow it; select the command and copy it.");
+    }
+  });
 
   ask();
 })();

@@ -3,6 +3,7 @@
 from epivote.web.store.database import open_database
 from epivote.web.store.rows import BallotRow, InvitationError, NameTakenError, NotOpenError, Secrets, Voter
 from epivote.web.store.store import Store
+from epivote.web.store.trouble import TroubleError
 
 __all__ = [
     "BallotRow",
@@ -11,6 +12,7 @@ __all__ = [
     "NotOpenError",
     "Secrets",
     "Store",
+    "TroubleError",
     "Voter",
     "open_database",
 ]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import secrets
 from hashlib import sha256
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import Connection, insert, select, update
 
+from epivote.web.store.details import NO_DETAILS, Details
 from epivote.web.store.rows import InvitationError, Voter
-from epivote.web.store.store import Store, now
+from epivote.web.store.store import Store, now, voter_of
 from epivote.web.store.tables import INVITATIONS, VOTERS
 
 DAY = 86_400_000_000  # in microseconds, the store's unit of time
@@ -24,24 +25,39 @@ def invite(store: Store, count: int, days: float) -> list[str]:
     return tokens
 
 
-def join_invited(store: Store, name: str, visit: str, token: str) -> Voter:
+def join_invited(store: Store, name: str, visit: str, token: str, details: Details = NO_DETAILS) -> Voter:
     """A new participant with an unused invitation, which is then used; both or neither."""
     moment = now()
     with store.database.writing() as connection:
         unused = (INVITATIONS.c.token_hash == _hash(token)) & INVITATIONS.c.used_at.is_(None)
         fresh = unused & (INVITATIONS.c.expires_at > moment)
-        used = connection.execute(update(INVITATIONS).where(fresh).values(used_at=moment, used_by=visit))
+        used = connection.execute(update(INVITATIONS).where(fresh).values(used_at=moment))
         if used.rowcount == 1:
-            return store.add_person(connection, name, visit)
+            voter = store.add_person(connection, name, visit, details, is_new=True)
+            owned = update(INVITATIONS).where(INVITATIONS.c.token_hash == _hash(token))
+            connection.execute(owned.values(used_by=voter.token))
+            return voter
         row = connection.execute(select(INVITATIONS).where(INVITATIONS.c.token_hash == _hash(token))).first()
         if row is None:
             raise InvitationError("unknown")
         if row.used_at is None:
             raise InvitationError("expired")
-        known = connection.execute(select(VOTERS.c.name).where(VOTERS.c.visit == row.used_by)).first()
-        if row.used_by != visit or known is None:
+        owner = _owner(connection, token)
+        if owner is None or owner.visit != visit:
             raise InvitationError("used")
-        return store.add_person(connection, known.name, visit)
+        return owner
+
+
+def invited(store: Store, token: str) -> Voter | None:
+    """The participant who has used an invitation; nothing if nobody has, or who has is gone."""
+    with store.database.reading() as connection:
+        return _owner(connection, token)
+
+
+def _owner(connection: Connection, token: str) -> Voter | None:
+    is_owner = (INVITATIONS.c.token_hash == _hash(token)) & (INVITATIONS.c.used_by == VOTERS.c.token)
+    row = connection.execute(select(VOTERS).where(is_owner)).first()
+    return None if row is None else voter_of(row)
 
 
 def _hash(token: str) -> str:

@@ -16,7 +16,7 @@ JOINERS = re.compile("[\u200c\u200d]")
 
 
 class NotOpenError(EpivoteError):
-    """Answers are no longer taken: from this participant (`finished`) or from anybody (`closed`)."""
+    """Answers are no longer taken: from this participant (`finished`), from anybody (`closed`), here (`enough`)."""
 
 
 class NameTakenError(EpivoteError):
@@ -45,6 +45,7 @@ class Voter:
     token: str
     joined_at: int
     finished_at: int | None
+    visit: str = ""
 
 
 class BallotRow(NamedTuple):

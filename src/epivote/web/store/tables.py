@@ -32,6 +32,7 @@ VOTERS = Table(
     Column("visit", String(60), nullable=False),
     Column("joined_at", BigInteger, nullable=False),
     Column("finished_at", BigInteger),
+    Column("ballots", Integer, nullable=False, server_default="0"),
     sqlite_autoincrement=True,
 )
 
@@ -49,8 +50,26 @@ BALLOTS = Table(
     Column("cast_at", BigInteger, nullable=False),
     Column("changed_at", BigInteger, nullable=False),
     Index("ix_ballots_instance", "instance"),
-    Index("ix_ballots_changed_at", "changed_at"),
 )
+
+COUNTS = Table(
+    "counts",
+    METADATA,
+    Column("instance", String(200), primary_key=True),
+    Column("ballots", Integer, nullable=False),
+    Column("changes", BigInteger, nullable=False),
+)
+"""Kept in the transaction of every ballot: how many there are, and how often one came, changed or went."""
+
+SLOTS = Table(
+    "slots",
+    METADATA,
+    _voter(),
+    Column("instance", String(200), primary_key=True),
+    Column("until", BigInteger, nullable=False),
+    Index("ix_slots_instance", "instance"),
+)
+"""Questions on somebody's screen: each counts like a ballot until it is answered, skipped, or its time has passed."""
 
 SKIPS = Table("skips", METADATA, _voter(), Column("instance", String(200), primary_key=True))
 
@@ -71,3 +90,23 @@ INVITATIONS = Table(
     Column("used_at", BigInteger),
     Column("used_by", String(60)),
 )
+
+DETAILS = Table(
+    "details",
+    METADATA,
+    _voter(),
+    Column("consented_at", BigInteger),
+    Column("outside_id", String(100), unique=True),
+    Column("link_hash", String(64), unique=True),
+)
+"""What is known of some participants besides: when they consented, who they are elsewhere, their personal link."""
+
+CREDENTIALS = Table(
+    "credentials",
+    METADATA,
+    Column("kind", String(20), primary_key=True),
+    Column("name", String(80), primary_key=True),
+    Column("secret_hash", String(64), nullable=False),
+    Column("made_at", BigInteger, nullable=False),
+)
+"""Secrets of further organisers and of single programs, of which only hashes are kept."""

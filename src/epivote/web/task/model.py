@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
@@ -25,6 +27,15 @@ class Alternative:
     picture: str = ""
     picture_text: str = ""
 
+    @cached_property
+    def key(self) -> str:
+        """What stands for it in forms: it depends on its name only, not on its place among the others."""
+        return sha256(self.name.encode()).hexdigest()[:16]
+
+    def told(self) -> list[str]:
+        """All that participants see of it."""
+        return [str(getattr(self, each.name)) for each in fields(self)]
+
 
 @dataclass(frozen=True)
 class Instance:
@@ -37,6 +48,7 @@ class Instance:
     picture: str = ""
     picture_text: str = ""
     audio: str = ""
+    video: str = ""
     link: str = ""
     gold: frozenset[str] | None = None
 
@@ -45,10 +57,17 @@ class Instance:
         """The names of what is offered."""
         return tuple(alternative.name for alternative in self.offered)
 
+    @cached_property
+    def version(self) -> str:
+        """Another one whenever what is asked has changed; neither gold nor the order of the alternatives counts."""
+        own = [str(getattr(self, each.name)) for each in fields(self) if each.name not in ("offered", "gold")]
+        offered = sorted(alternative.told() for alternative in self.offered)
+        return sha256(json.dumps([own, offered]).encode()).hexdigest()
+
 
 @dataclass(frozen=True)
 class Task:
-    """All that an organiser said; paths of pictures and sounds are relative to `folder`."""
+    """All that an organiser said; paths of pictures, sounds and videos are relative to `folder`."""
 
     title: str
     folder: Path
@@ -57,7 +76,15 @@ class Task:
     instances: tuple[Instance, ...]
     instructions: str = ""
     privacy: str = ""
+    consent: str = ""
+    theme_colour: str = ""
+    logo: str = ""
+    participant_parameter: str = ""
+    completion_code: str = ""
+    completion_link: str = ""
+    database: str = ""
     show_size: bool = True
+    shuffle_alternatives: bool = False
     order: Order = "shuffled"
     most_ballots: int | None = None
     confidence: float | None = None
@@ -98,10 +125,10 @@ class Task:
 
     @cached_property
     def media(self) -> frozenset[str]:
-        """Every picture and sound the task names."""
-        named = [(each.picture, "") for each in self.alternatives]
-        named += [(each.picture, each.audio) for each in self.instances]
-        return frozenset(path for pair in named for path in pair if path)
+        """Every picture, sound and video the task names."""
+        named = [self.logo, *(each.picture for each in self.alternatives)]
+        named += [path for each in self.instances for path in (each.picture, each.audio, each.video)]
+        return frozenset(path for path in named if path)
 
     def in_order(self, names: Collection[str]) -> tuple[str, ...]:
         """Names of alternatives in the order of the task."""

@@ -18,8 +18,11 @@ from epivote.web.task.tables import Kind, Mistake, Mistakes, TaskTable, close
 
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg")
 SOUNDS = (".mp3", ".ogg", ".oga", ".opus", ".wav", ".m4a", ".flac")
+VIDEOS = (".mp4", ".m4v", ".webm", ".ogv")
 MOST_INSTANCES = 5_000  # of a task that a live page can show; a round number
 MOST_ALTERNATIVES = 200  # that a participant can be shown at once; a round number
+OWN_PARAMETERS = ("invitation", "part", "secret")  # of addresses of the pages
+OWN_CODE = "unique"  # a completion code: everybody gets one of their own
 TRUTH = Kind(lambda value: isinstance(value, bool), "true or false, without quotes")
 TIME = Kind(
     lambda value: isinstance(value, datetime) and value.tzinfo is not None,
@@ -28,6 +31,7 @@ TIME = Kind(
 )
 SETTINGS = {  # of a task, except texts; what is not written has the value that `Task` gives it
     "show_size": TRUTH,
+    "shuffle_alternatives": TRUTH,
     "ranking": TRUTH,
     "order": Kind.one_of(Order),
     "join": Kind.one_of(Join),
@@ -98,10 +102,43 @@ def _task(table: TaskTable, folder: Path) -> Task:
         instances=instances,
         instructions=table.text("instructions"),
         privacy=table.text("privacy"),
+        consent=table.text("consent"),
+        theme_colour=_colour(table),
+        logo=_file(table, "logo", PICTURES, folder),
+        **_completion(table),
+        database=table.text("database", longest=500),
         languages=_languages(table),
         **times,
         **table.settings(SETTINGS),
     )
+
+
+def _completion(table: TaskTable) -> dict[str, Any]:
+    """How participants sent by another site are known there, and what they bring back."""
+    parameter = table.text("participant_parameter", longest=40)
+    if parameter and (not re.fullmatch("[A-Za-z][A-Za-z0-9_-]*", parameter) or parameter in OWN_PARAMETERS):
+        table.wrong(
+            "participant_parameter",
+            f"participant_parameter {parameter!r} cannot be used in an address; write PROLIFIC_PID or workerId",
+        )
+    code = table.text("completion_code", longest=60)
+    if code and not re.fullmatch("[A-Za-z0-9_-]+", code):
+        table.wrong("completion_code", f"completion_code {code!r} is no code; use letters and digits, or {OWN_CODE!r}")
+    link = _link(table, "completion_link")
+    for blank in re.findall(r"\{(.*?)\}", link):
+        if blank not in ("code", "participant"):
+            table.wrong(
+                "completion_link", f"{{{blank}}} in completion_link stands for nothing; use {{code}} or {{participant}}"
+            )
+    return {"participant_parameter": parameter, "completion_code": code, "completion_link": link}
+
+
+def _colour(table: TaskTable) -> str:
+    colour = table.text("theme_colour", longest=30)
+    if colour and not re.fullmatch("#[0-9A-Fa-f]{6}", colour):
+        table.wrong("theme_colour", f"theme_colour {colour!r} is not a colour; write six hexadecimal digits: #8b1e3f")
+        return ""
+    return colour
 
 
 def _languages(table: TaskTable) -> tuple[str, ...]:
@@ -149,12 +186,13 @@ def _instances(
                 picture=_file(table, "picture", PICTURES, folder),
                 picture_text=table.text("picture_text"),
                 audio=_file(table, "audio", SOUNDS, folder),
+                video=_file(table, "video", VIDEOS, folder),
                 link=_link(table),
                 gold=_gold(table, offered, own_size),
             )
         )
-        if not any(table.values.get(key) for key in ("text", "picture", "audio", "link")):
-            table.wrong("name", f"{table.called} shows nothing; give it a text, picture, audio or link")
+        if not any(table.values.get(key) for key in ("text", "picture", "audio", "video", "link")):
+            table.wrong("name", f"{table.called} shows nothing; give it a text, picture, audio, video or link")
     _check_unique(task, "instances", [each.name for each in found])
     return tuple(found)
 
@@ -244,8 +282,8 @@ def is_inside(folder: Path, name: str) -> bool:
         return False
 
 
-def _link(table: TaskTable) -> str:
-    link = table.text("link", longest=2_000)
+def _link(table: TaskTable, key: str = "link") -> str:
+    link = table.text(key, longest=2_000)
     if not link:
         return ""
     try:
@@ -254,5 +292,5 @@ def _link(table: TaskTable) -> str:
     except ValueError:
         fine = False
     if not fine or re.search(r"\s", link):
-        table.wrong("link", f"link {link!r} of {table.called} is no web address; begin it with https://")
+        table.wrong(key, f"{key} {link!r} of {table.called} is no web address; begin it with https://")
     return link

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from epivote import FlagKind, VoterReport
@@ -11,8 +11,12 @@ from epivote.web.exporting import command_for, task_files
 from epivote.web.site import Gate
 from epivote.web.store.store import Participant
 from epivote.web.task import Instance, Task
+from epivote.web.timing import TIMES
+from epivote.web.views.looking import USUAL, Look, PageOf
 from epivote.web.views.pages import when
 
+NEARLY_ONE = 0.9995  # the smallest confidence that one decimal would show as 100.0 %
+MOST_DOTS = 300  # voters on the map, about 5 KB compressed: flagged ones first, then those with most ballots
 GATES = {
     "open": "Open: answers are taken.",
     "early": "Not open yet: the opening time of the task has not come.",
@@ -22,9 +26,20 @@ GATES = {
 
 
 def board_of(
-    task: Task, live: Live, participants: Sequence[Participant], settled: Collection[str], gate: Gate
+    task: Task,
+    live: Live,
+    participants: Sequence[Participant],
+    settled: Collection[str],
+    gate: Gate,
+    picture: Callable[[str], str] = str,
+    look: Look = USUAL,
 ) -> dict[str, Any]:
-    """All of it."""
+    """The numbers about everything, and those rows of the tables that are looked at.
+
+    `picture` tells where a file of the task is served.
+    """
+    sets = PageOf.of(_found(task, live, look), look.page)
+    voters = PageOf.of([each for each in participants if look.matches(each.name)], look.voters)
     people = [each for each in participants if each.is_person]
     reports = {each.voter: each for each in live.voters}
     sure = sum(found.confidence >= task.threshold for found in live.sets.values())
@@ -43,7 +58,10 @@ def board_of(
             [f"{len(settled):,}", "no longer asked"],
         ],
         "times": [list(point) for point in live.times],
-        "sets": [_set_row(each, live.sets.get(each.name), each.name in settled) for each in task.instances],
+        "sets": [_set_row(each, live.sets.get(each.name), each.name in settled, picture) for each in sets.rows],
+        "sets_page": sets.told(look, "page"),
+        "voters_page": voters.told(look, "voters"),
+        "map": _dots(live.voters),
         "voters": [
             {
                 "name": each.name,
@@ -51,16 +69,53 @@ def board_of(
                 "tags": [*([] if each.is_person else ["program"]), *(["finished"] if each.finished_at else [])],
                 **_rates(reports.get(each.name)),
             }
-            for each in participants
+            for each in voters.rows
         ],
-        "files": ["ballots.csv", *task_files(task), "participants.csv", "truth.csv"],
+        "files": ["ballots.csv", *task_files(task), "participants.csv", TIMES, "truth.csv"],
         "command": command_for(live.sets, task),
     }
 
 
-def _set_row(instance: Instance, found: SetFound | None, is_settled: bool) -> dict[str, Any]:
+def _found(task: Task, live: Live, look: Look) -> list[Instance]:
+    """Instances that are searched for, sorted as asked for; by doubt, those without any ballot come last."""
+    found = [each for each in task.instances if look.matches(each.name, each.text, *_answer(live, each))]
+    if look.sort == "doubt":
+        return sorted(found, key=lambda each: live.sets[each.name].confidence if each.name in live.sets else 2.0)
+    if look.sort == "ballots":
+        return sorted(found, key=lambda each: live.sets[each.name].ballots if each.name in live.sets else 0)
+    return found
+
+
+def _answer(live: Live, instance: Instance) -> tuple[str, ...]:
+    return live.sets[instance.name].answer if instance.name in live.sets else ()
+
+
+def _dots(reports: Sequence[VoterReport]) -> list[dict[str, Any]]:
+    """Voters on the map."""
+    chosen = sorted(reports, key=lambda each: (not _is_flagged(each), -each.ballots))[:MOST_DOTS]
+    return [
+        {
+            "name": each.voter,
+            "ballots": each.ballots,
+            "hits": round(each.hit_rate, 2),
+            "false_alarms": round(each.false_alarm_rate, 2),
+            "flagged": _is_flagged(each),
+        }
+        for each in chosen
+    ]
+
+
+def _is_flagged(report: VoterReport) -> bool:
+    """Whether somebody should look; too few ballots only ask to wait."""
+    return any(flag.kind is not FlagKind.TOO_FEW_BALLOTS for flag in report.flags)
+
+
+def _set_row(
+    instance: Instance, found: SetFound | None, is_settled: bool, picture: Callable[[str], str]
+) -> dict[str, Any]:
     row = {
         "name": instance.name,
+        "thumb": picture(instance.picture) if instance.picture else "",
         "gold": instance.gold is not None,
         "settled": is_settled,
         "answer": None,
@@ -72,12 +127,22 @@ def _set_row(instance: Instance, found: SetFound | None, is_settled: bool) -> di
     if found is not None:
         row["answer"] = list(found.answer)
         row["confidence"] = found.confidence
-        row["confidence_words"] = f"{found.confidence:.1%}"
+        row["confidence_words"] = "gold" if _is_gold(instance, found) else in_percent(found.confidence)
         row["ballots"] = found.ballots
         row["more"] = _more_in_words(found.more)
         if found.crowd != found.answer:
             row["crowd"] = list(found.crowd)
     return row
+
+
+def in_percent(confidence: float) -> str:
+    """`93.4 %`; never a rounded 100 %, which would claim more than ballots can show."""
+    return "> 99.9 %" if confidence >= NEARLY_ONE else f"{100 * confidence:.1f} %"
+
+
+def _is_gold(instance: Instance, found: SetFound) -> bool:
+    """Whether a set was told by the organiser rather than found."""
+    return instance.gold is not None and found.confidence == 1 and frozenset(found.answer) == instance.gold
 
 
 def _more_in_words(more: int | None) -> str:
@@ -95,7 +160,7 @@ def _rates(found: VoterReport | None) -> dict[str, Any]:
         "false_alarms": found.false_alarm_rate,
         "rates": rates,
         "flags": list(found.flags),
-        "flagged": any(flag.kind is not FlagKind.TOO_FEW_BALLOTS for flag in found.flags),  # those only ask to wait
+        "flagged": _is_flagged(found),
     }
 
 

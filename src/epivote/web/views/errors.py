@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy.exc import DBAPIError
@@ -13,12 +14,16 @@ from starlette.responses import JSONResponse, Response
 
 from epivote.web.languages import choose, language
 from epivote.web.site import Site
-from epivote.web.store import InvitationError, NameTakenError, NotOpenError
+from epivote.web.store import InvitationError, NameTakenError, NotOpenError, TroubleError
 from epivote.web.views.pages import render
 
-LANGUAGE_COOKIE = "epivote_language"
+LANGUAGE = "epivote_language"
 KNOWN = (400, 403, 404, 405, 408, 409, 413, 422, 429, 500, 503)
 INTERFACE = "/api/v1"
+LIVE = "/organiser/live"
+LOG = logging.getLogger("epivote.collect")
+Fields = Sequence[tuple[str, str]]
+"""Names and values of what was filled in."""
 
 
 class PageError(Exception):
@@ -35,16 +40,17 @@ class PageError(Exception):
 def language_code(request: Request) -> str:
     """The language of a request: the one chosen before, or the best the browser accepts."""
     site: Site = request.app.state.site
-    wished = request.cookies.get(LANGUAGE_COOKIE)
+    wished = request.cookies.get(site.cookie(LANGUAGE))
     return choose(site.task.languages, wished, request.headers.get("accept-language", ""))
 
 
-def error_page(request: Request, status: int, key: str, wait: float = 0.0, **values: object) -> Response:
-    """A page with a sentence on what happened and one on what to do."""
+def error_page(
+    request: Request, status: int, key: str, wait: float = 0.0, again: Fields = (), **values: object
+) -> Response:
+    """A page with a sentence on what happened and one on what to do, and the fields of a form to send `again`."""
     say = language(language_code(request))
-    response = render(
-        "error.html", say, status=status, number=status, what=say(key, **values), remedy=say(f"remedy.{status}")
-    )
+    told = {"number": status, "what": say(key, **values), "remedy": say(f"remedy.{status}"), "again": again}
+    response = render(request.app.state.site, "error.html", say, status=status, **told)
     if wait:
         response.headers["Retry-After"] = str(max(1, round(wait)))
     return response
@@ -67,7 +73,7 @@ def problem(status: int, sentence: str, wait: float = 0.0) -> JSONResponse:
 
 def _of_page(request: Request, error: Exception) -> Response:
     assert isinstance(error, PageError)
-    return error_page(request, error.status, error.key, error.wait, **error.values)
+    return error_page(request, error.status, error.key, error.wait, (), **error.values)
 
 
 def _of_http(request: Request, error: Exception) -> Response:
@@ -78,8 +84,18 @@ def _of_http(request: Request, error: Exception) -> Response:
     return response
 
 
-def _of_database(request: Request, _error: Exception) -> Response:
+def _of_database(request: Request, error: Exception) -> Response:
+    LOG.error("a request failed in the database: %s", getattr(error, "orig", error))
     return error_page(request, 503, "error.503", 5.0)
+
+
+def of_trouble(request: Request, error: Exception, again: Fields = ()) -> Response:
+    """A page that holds what was filled in, to be sent again; for the live page what is wrong."""
+    assert isinstance(error, TroubleError)
+    request.app.state.site.health.note(error)
+    if request.url.path.endswith(LIVE):
+        return problem(503, f"Ballots cannot be stored: {error.reason}.", 5.0)
+    return error_page(request, 503, "error.503", 5.0, again=again)
 
 
 HANDLERS: Mapping[Any, Callable[[Request, Exception], Response]] = {
@@ -88,6 +104,7 @@ HANDLERS: Mapping[Any, Callable[[Request, Exception], Response]] = {
     NotOpenError: lambda request, error: error_page(request, 409, f"answers.{error}"),
     NameTakenError: lambda request, _: error_page(request, 409, "name.taken"),
     InvitationError: lambda request, error: error_page(request, 403, f"invitation.{error}"),
+    TroubleError: of_trouble,
     DBAPIError: _of_database,
     PoolTimeout: _of_database,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
 from starlette.responses import FileResponse, PlainTextResponse, Response
@@ -9,6 +10,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from epivote.web.task.reading import is_inside
 from epivote.web.views.errors import PageError
 from epivote.web.views.pages import STATIC
+from epivote.web.views.theme import style
 from epivote.web.views.visit import Visit
 
 KINDS = {
@@ -26,6 +28,10 @@ KINDS = {
     ".wav": "audio/wav",
     ".m4a": "audio/mp4",
     ".flac": "audio/flac",
+    ".mp4": "video/mp4",
+    ".m4v": "video/mp4",
+    ".webm": "video/webm",
+    ".ogv": "video/ogg",
     ".css": "text/css",
     ".js": "text/javascript",
 }
@@ -39,14 +45,15 @@ ALONE = {
 
 
 def picture(visit: Visit) -> Response:
-    """A picture or sound that the task names; nothing else, wherever it lies."""
-    path = visit.request.path_params["path"]
-    folder = visit.site.task.folder
-    if path not in visit.site.task.media or not is_inside(folder, path) or not (folder / path).is_file():
+    """A picture, sound or video that the task names; nothing else, and nothing before the task opens."""
+    site = visit.site
+    path, folder = site.pictures.get(visit.request.path_params["key"]), site.task.folder
+    is_early = site.task.is_early(datetime.now(UTC)) and not visit.is_organiser and path != site.task.logo
+    if path is None or is_early or not is_inside(folder, path) or not (folder / path).is_file():
         raise PageError(404, "error.404")
     kind = KINDS[PurePosixPath(path).suffix.lower()]
     known = (folder / path).stat()
-    if known.st_size > LARGEST_AT_ONCE:
+    if known.st_size > LARGEST_AT_ONCE or kind.startswith("video/"):  # some browsers play only what comes in parts
         return FileResponse(folder / path, media_type=kind, headers=ALONE)
     tag = f'"{known.st_mtime_ns:x}-{known.st_size:x}"'
     if visit.request.headers.get("if-none-match") == tag:
@@ -63,7 +70,17 @@ def static(visit: Visit) -> Response:
     return Response(STATIC[name], media_type=kind, headers={"Cache-Control": "public, max-age=31536000, immutable"})
 
 
+def theme(visit: Visit) -> Response:
+    """The colour of this task; its address changes with it."""
+    colour = visit.site.task.theme_colour
+    if not colour:
+        raise PageError(404, "error.404")
+    return Response(style(colour), media_type="text/css", headers={"Cache-Control": "public, max-age=86400"})
+
+
 def health(visit: Visit) -> Response:
-    """`ok` when the database answers."""
-    visit.site.store.check()
-    return PlainTextResponse("ok")
+    """`ok` when a ballot could be stored now, which is tried at most once a second; else what is wrong."""
+    trouble = visit.site.health.check()
+    if trouble is None:
+        return PlainTextResponse("ok")
+    return PlainTextResponse(trouble.reason, 503, headers={"Retry-After": "5"})

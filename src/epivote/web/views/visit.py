@@ -10,15 +10,16 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from epivote.web.languages import Language, language
 from epivote.web.security.headers import address_of, sent_from_here
 from epivote.web.security.limits import Rate
 from epivote.web.security.signing import new_visit, same_secret
 from epivote.web.site import Gate, Site
+from epivote.web.store import TroubleError
 from epivote.web.store.store import Sheet
-from epivote.web.views.errors import PageError, language_code
+from epivote.web.views.errors import PageError, language_code, of_trouble
 from epivote.web.views.pages import render
 
 VISIT, PARTICIPANT, ORGANISER = "epivote_visit", "epivote", "epivote_organiser"
@@ -61,7 +62,8 @@ class Visit:
     @cached_property
     def is_organiser(self) -> bool:
         """Whether the cookie was made for the secret that is valid now."""
-        return same_secret(self._said(ORGANISER), self.site.organiser_pass)
+        said = self._said(ORGANISER)
+        return said is not None and same_secret(said, self.site.organiser_pass)
 
     @cached_property
     def sheet(self) -> Sheet:
@@ -70,6 +72,11 @@ class Visit:
         if found is None:
             raise NotJoinedError
         return found
+
+    @cached_property
+    def settled(self) -> frozenset[str]:
+        """Instances that this participant need not be asked any more."""
+        return self.site.settled(self.sheet.voter.id)
 
     @property
     def gate(self) -> Gate:
@@ -86,16 +93,41 @@ class Visit:
         """What forms of this visitor carry."""
         return self.site.signer.token("form", self.visit)
 
+    @property
+    def who(self) -> str:
+        """What stands for the participant in forms."""
+        return self.site.signer.token("participant", self.sheet.voter.token)[:32]
+
+    def check_participant(self) -> None:
+        """Refuse a form that was made for another participant, who was signed in on this device before."""
+        if not same_secret(self.text("who"), self.who):
+            raise PageError(409, "error.other-participant", name=self.sheet.voter.name)
+
     def page(self, template: str, *, status: int = 200, **context: Any) -> Response:
         """A page with what all pages show."""
-        task = self.site.task
-        shown = {"task": task, "csrf": self.csrf, "languages": [language(code) for code in task.languages]}
-        return render(template, self.language, status=status, **shown, **context)
+        shown = {"csrf": self.csrf, "languages": [language(code) for code in self.site.task.languages]}
+        return render(self.site, template, self.language, status=status, **shown, **context)
 
     def set_cookie(self, response: Response, name: str, value: str, seconds: int | None = HALF_A_YEAR) -> None:
         """Give the visitor a signed cookie that scripts cannot read and other sites cannot send along with forms."""
-        sealed = self.site.signer.seal(name, value)
-        response.set_cookie(name, sealed, max_age=seconds, httponly=True, samesite="lax", secure=self.is_encrypted)
+        self.put_cookie(response, name, self.site.signer.seal(name, value), seconds)
+
+    def delete_cookie(self, response: Response, name: str) -> None:
+        """Let the browser forget a cookie."""
+        self.put_cookie(response, name, "", 0)
+
+    def put_cookie(self, response: Response, name: str, value: str, seconds: int | None) -> None:
+        """A cookie of this task only, as it is."""
+        response.set_cookie(
+            self.site.cookie(name),
+            value,
+            max_age=seconds,
+            expires=0 if seconds == 0 else None,
+            path=f"{self.site.root}/",
+            httponly=True,
+            samesite="lax",
+            secure=self.is_encrypted,
+        )
 
     @property
     def is_encrypted(self) -> bool:
@@ -124,8 +156,13 @@ class Visit:
         value = self.form.get(name)
         return value if isinstance(value, str) else ""
 
+    @property
+    def fields(self) -> list[tuple[str, str]]:
+        """Everything that was filled in, as it was sent."""
+        return [(name, value) for name, value in self.form.multi_items() if isinstance(value, str)]
+
     def _said(self, cookie: str) -> str | None:
-        return self.site.signer.unseal(cookie, self.request.cookies.get(cookie))
+        return self.site.signer.unseal(cookie, self.request.cookies.get(self.site.cookie(cookie)))
 
 
 View = Callable[[Visit], Response]
@@ -165,6 +202,13 @@ def see(path: str) -> Response:
     return RedirectResponse(path, 303)
 
 
+def go_to(visit: Visit, path: str) -> Response:
+    """The same for a script that sent the form and goes there itself, so that a lost connection costs it nothing."""
+    if visit.request.headers.get("accept") == "application/json":
+        return JSONResponse({"next": visit.site.root + path})
+    return see(path)
+
+
 def _shown(view: View, visit: Visit) -> Response:
     try:
         response = view(visit)
@@ -181,3 +225,5 @@ def _changed(view: View, visit: Visit) -> Response:
         return view(visit)
     except NotJoinedError:
         raise PageError(403, "error.not-joined") from None
+    except TroubleError as trouble:
+        return of_trouble(visit.request, trouble, again=visit.fields)

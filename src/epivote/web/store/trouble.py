@@ -1,0 +1,70 @@
+"""What can happen to a database while it is used, each in one sentence with its remedy."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Literal
+
+from sqlalchemy.exc import DBAPIError
+
+from epivote import EpivoteError
+
+Kind = Literal["full", "locked", "lost", "damaged", "failing", "read-only", "unreachable", "refusing"]
+WORDS: dict[Kind, str] = {
+    "full": "its disk is full; make room there",
+    "locked": "another program keeps it locked; let that program finish, or end it",
+    "lost": "its file was removed or replaced while it was in use; put it back, or start the server again",
+    "damaged": "its file is damaged; stop the server, and go on from a copy that `epivote collect backup` made",
+    "failing": "its disk reports an error of input or output; check the disk",
+    "read-only": "it can only be read; check the owner and the permissions of its file and folder",
+    "unreachable": "it does not answer; check that its server runs",
+    "refusing": "it refuses to store anything; start the server again, or go on from a copy",
+}
+SQLITE: dict[int, Kind] = {
+    sqlite3.SQLITE_FULL: "full",
+    sqlite3.SQLITE_BUSY: "locked",
+    sqlite3.SQLITE_LOCKED: "locked",
+    sqlite3.SQLITE_CANTOPEN: "lost",
+    sqlite3.SQLITE_CORRUPT: "damaged",
+    sqlite3.SQLITE_NOTADB: "damaged",
+    sqlite3.SQLITE_IOERR: "failing",
+    sqlite3.SQLITE_READONLY: "read-only",
+}
+POSTGRESQL: dict[str, Kind] = {
+    "53100": "full",
+    "55P03": "locked",
+    "40P01": "locked",
+    "XX001": "damaged",
+    "XX002": "damaged",
+    "58030": "failing",
+    "25006": "read-only",
+}
+"""By SQLSTATE, as PostgreSQL's appendix of error codes lists them."""
+CONNECTION_STATES = ("08", "53", "57P")
+"""Beginnings of those that say that there is no connection, or none to be had."""
+
+
+class TroubleError(EpivoteError):
+    """A database that cannot be used as it is, for a known reason."""
+
+    def __init__(self, kind: Kind, where: str) -> None:
+        super().__init__(f"the database {where} cannot be used: {WORDS[kind]}")
+        self.kind = kind
+
+    @property
+    def reason(self) -> str:
+        """What is wrong, and what to do, without saying where the database is."""
+        return f"the database cannot be used: {WORDS[self.kind]}"
+
+
+def kind_of(error: DBAPIError) -> Kind | None:
+    """What an error of a driver means; nothing where it may be our own mistake."""
+    code = getattr(error.orig, "sqlite_errorcode", None)
+    if code is not None:
+        return SQLITE.get(code & 0xFF)  # the lowest byte is the kind, the others are details
+    if isinstance(error.orig, sqlite3.OperationalError) and "decode" in str(error.orig):
+        return "damaged"  # a text that is not UTF-8; the driver gives it no number
+    state = getattr(error.orig, "sqlstate", None)
+    if state is None:
+        return "unreachable" if error.connection_invalidated else None
+    return POSTGRESQL.get(state) or ("unreachable" if state.startswith(CONNECTION_STATES) else None)
