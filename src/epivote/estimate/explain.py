@@ -10,6 +10,7 @@ import numpy as np
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.estimate import Estimate
 from epivote.data.names import counted
+from epivote.data.numbers import probability
 from epivote.estimate.workload import InMemoryWorkload
 
 RUNNERS_UP = 4  # sets shown beside the best; a round number
@@ -98,21 +99,22 @@ class Explanation:
     def to_text(self) -> str:
         """A page for a person."""
         lines = [
-            f"{self.instance}: {_names(self.answer)}  (probability {self.confidence:.1%})",
+            f"{self.instance}: {_names(self.answer)}  (confidence {probability(self.confidence)})",
             self.bound_effect,
             *([] if self.group is None else [_in_group(self.group)]),
             "",
-            f"Log-odds that each alternative is right; {self._parts} add up to the margin.",
+            f"Log-odds of each alternative; {self._parts} add up to the margin.",
             f"(Of the pushes, {-self.threshold:+.2f} is the same for every alternative: the threshold.)",
         ]
         for account in self.accounts:
             mark = "in " if account.chosen else "out"
             lines.append(
-                f"  {mark} {account.alternative}: margin {account.margin:+.2f} (right with {account.probability:.1%})"
+                f"  {mark} {account.alternative}: margin {account.margin:+.2f} (included with "
+                f"{probability(account.probability)})"
                 f" = prior {account.prior:+.2f} {_pushes(account)}{_calibration(account)}"
             )
         lines += ["", "Most probable sets:"]
-        lines += [f"  {probability:6.1%}  {_names(names)}" for names, probability in self.runners_up]
+        lines += [f"  {probability(chance):>8}  {_names(names)}" for names, chance in self.runners_up]
         return "\n".join(lines)
 
 
@@ -184,7 +186,8 @@ def _names(names: tuple[str, ...] | list[str]) -> str:
 
 
 def _in_group(group: ExplainedGroup) -> str:
-    return f"Priors and margins are those of group {group.number}, to which it belongs with {group.probability:.1%}."
+    belongs = f"to which it belongs with {probability(group.probability)}"
+    return f"Priors and margins are those of group {group.number}, {belongs}."
 
 
 def _calibration(account: Account) -> str:
