@@ -176,7 +176,7 @@ def test_gold_can_teach_or_only_be_compared_with(tmp_path):
         for use in ("auto", "learn", "score")
     }
     assert (told["learn"]["accuracy"], len(told["learn"]["gold"])) == (None, 24)
-    assert told["score"]["accuracy"]["zero_one"]["mean"] == 1.0
+    assert told["score"]["accuracy"]["zero_one"]["mean"] == 23 / 24
     assert told["auto"] == told["score"], "all sets are known, so they are only compared with"
     few = tmp_path / "few.csv"
     few.write_text("".join(gold.read_text().splitlines(keepends=True)[:5]))
@@ -203,7 +203,7 @@ def test_the_report_and_where_it_is(tmp_path):
 def test_the_report_compares_with_gold_that_was_kept_aside(tmp_path):
     gold = ROOT / "examples" / "birds-gold.csv"
     run("report", BIRDS, "--size", "1..2", "--gold", gold, "-o", tmp_path / "r.html")
-    assert "24 of 24 sets with a known answer are exactly right" in (tmp_path / "r.html").read_text()
+    assert "23 of 24 sets with a known answer are exactly right" in (tmp_path / "r.html").read_text()
 
 
 def test_predictions_say_how_they_get_into_the_same_project(tmp_path):

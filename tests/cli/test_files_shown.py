@@ -84,7 +84,8 @@ def test_a_look_at_a_file(file, cast):
     masi = oracles.krippendorff_alpha(sets, oracles.masi_distance)
     assert f", {masi:.2f} with MASI distance, " in text
     assert text.endswith(
-        "\nNothing looks odd.\nNext: epivote aggregate, with --size for how many alternatives can be right.\n"
+        "\nNothing looks odd.\nNext, find the sets (--size says how many alternatives a true set may have):\n"
+        f"  epivote aggregate {file} --size {suggested.bounds} --out result\n"
     )
     found = told("inspect", file)
     assert {

@@ -243,7 +243,7 @@ def test_a_report_says_how_it_was_made(crowd, tmp_path, monkeypatch):
     assert "<dt>File</dt><dd><bdi>ballots.csv</bdi>" in text
     said("aggregate", crowd, "--size", "1..2", "--report", page)
     assert '"v1"' in page.read_text(), "the report of aggregate has the names"
-    assert re.search(r"<dt>Method</dt><dd><bdi>amle \(few instances", page.read_text())
+    assert re.search(r"<dt>Method</dt><dd><bdi>em \(few instances", page.read_text())
     monkeypatch.chdir(tmp_path)
     said("report", crowd, "--size", "1..2", "--method", "modal")
     assert (tmp_path / "report.html").exists()

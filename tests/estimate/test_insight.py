@@ -113,7 +113,7 @@ def test_flags_name_who_is_worth_a_look():
     assert flags["all"] == ("ticks everything", "cannot be told from guessing")
     assert flags["none"] == ("ticks nothing", "cannot be told from guessing")
     assert flags["coin"] == ("cannot be told from guessing",)
-    assert flags["contrary"] == ("worse than chance: a tick speaks against the answer",)
+    assert flags["contrary"] == ("worse than chance: a tick speaks against the alternative",)
     assert flags["copycat"] == ("near-copy of v1 (80 of 80 common ballots are identical)",)
     assert flags["v1"] == ("near-copy of copycat (80 of 80 common ballots are identical)",)
     assert flags["perfect"] == flags["flawless"] == (), "two who are always right need not copy from each other"
