@@ -8,18 +8,9 @@ export PYTHONDONTWRITEBYTECODE =
 .PHONY: demo quiz test test-slow coverage mutants lint format types bench bench-files bench-collect reproduce methods confidence docs clean
 
 demo: .venv/.installed
-	@echo '$$ epivote aggregate examples/birds.csv --size 1..2 --out $(OUT)'
-	@$(BIN)/epivote aggregate examples/birds.csv --size 1..2 --out $(OUT)
+	@$(BIN)/epivote demo $(OUT)
 	@echo
-	@echo '$$ epivote evaluate $(OUT)/truth.csv examples/birds-gold.csv'
-	@$(BIN)/epivote evaluate $(OUT)/truth.csv examples/birds-gold.csv
-	@echo 'The quiz is made up and easy (examples/make_birds.py). Next, on your own file with columns voter,instance,alternatives:'
-	@echo
-	@echo '  $(BIN)/epivote aggregate YOUR.csv --size 1..2 --out result    # 1..2: how many answers can be right'
-	@echo '  $(BIN)/epivote aggregate --help'
-	@echo
-	@echo '$$ epivote report examples/birds.csv --size 1..2 --gold examples/birds-gold.csv -o $(OUT)/report.html'
-	@$(BIN)/epivote report examples/birds.csv --size 1..2 --gold examples/birds-gold.csv -o $(OUT)/report.html
+	@echo 'The command is $(BIN)/epivote; after `source $(BIN)/activate` it is just epivote.'
 
 # make quiz BOTS=40: simulated participants fill it in; make quiz HOST=0.0.0.0: for phones in the same network
 quiz: .venv/.installed-quiz

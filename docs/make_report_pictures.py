@@ -1,7 +1,7 @@
-"""Write the pictures of docs/report.md: the report on the carried quiz, wide and light, narrow and dark.
+"""Write the pictures of docs/report.md: the report on the example quiz on a desktop, on a phone, and an instance.
 
 Run with `python docs/make_report_pictures.py`; it needs the package playwright and a browser (apt-get install
-chromium).
+chromium-headless-shell).
 """
 
 import shutil
@@ -14,40 +14,38 @@ from epivote import EM, read_ballots, read_truths, write_report
 
 DOCS = Path(__file__).parent
 EXAMPLES = DOCS.parent / "examples"
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 
 def main() -> None:
-    """Both pictures."""
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    """All pictures."""
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
-        raise SystemExit("no browser found: apt-get install chromium")
+        raise SystemExit("no browser found: apt-get install chromium-headless-shell")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         page = make_page(Path(folder))
         browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
-        take(browser, page, DOCS / "report-wide.png", width=1120, height=1480, scheme="light", item=None)
-        take(browser, page, DOCS / "report-narrow.png", width=390, height=1130, scheme="dark", item="picture 6")
+        take(browser, page, DOCS / "report-wide.png", width=1440, height=900, scheme="light")
+        take(browser, page, DOCS / "report-narrow.png", width=390, height=844, scheme="dark")
+        opened = "#instance=picture%206"
+        take(browser, page, DOCS / "report-instance.png", width=1440, height=1100, scheme="light", address=opened)
         browser.close()
 
 
 def make_page(folder: Path) -> Path:
-    """The report on the quiz, with its gold answers kept aside."""
+    """The report on the quiz, with gold that was not used for fitting."""
     fitted = EM(bounds=(1, 2)).fit(read_ballots(EXAMPLES / "birds.csv"))
     gold = read_truths(EXAMPLES / "birds-gold.csv")
     return write_report(fitted, folder / "birds.html", title="Which birds are on the picture?", gold=gold)
 
 
 def take(
-    browser: Browser, path: Path, picture: Path, *, width: int, height: int, scheme: str, item: str | None
+    browser: Browser, path: Path, picture: Path, *, width: int, height: int, scheme: str, address: str = ""
 ) -> None:
-    """One screen of the page, at its top or at an opened item."""
-    page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
-    page.goto(path.as_uri())
-    if item is not None:
-        page.locator("#item-table input[type=search]").fill(item)
-        button = page.locator("#item-table button.open").first
-        button.click()
-        page.locator("#item-table").evaluate("table => window.scrollTo(0, table.offsetTop - 12)")
-        button.evaluate("button => button.blur()")
+    """One screen of the page, at its top or at an address within it."""
+    page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce")
+    page.goto(path.as_uri() + address)
+    page.evaluate("document.activeElement.blur()")
     page.screenshot(path=picture)
 
 

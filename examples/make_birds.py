@@ -1,4 +1,4 @@
-"""Makes the bird quiz that `make demo` aggregates: birds.csv and birds-gold.csv beside this file, seed 2022.
+"""Makes the bird quiz of `epivote demo`: birds.csv and birds-gold.csv beside this file and in the package, seed 2022.
 
 Twenty-four pictures, each with one or two of five birds. Eight people know birds well, fourteen guess, two tick every
 bird on every picture, and about one ballot in ten is missing. Everything is drawn by `epivote.simulate`; nobody was
@@ -46,4 +46,6 @@ def make(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    make(Path(__file__).parent)
+    here = Path(__file__).parent
+    make(here)
+    make(here.parent / "src" / "epivote" / "cli" / "demo_quiz")

@@ -19,7 +19,23 @@ def main() -> None:
     from epivote.cli import app
 
     signal.signal(signal.SIGINT, usual)
-    app(prog_name="epivote")
+    try:
+        app(prog_name="epivote")
+    except SystemExit as end:
+        sys.exit(_exit_code(end))
+
+
+def _exit_code(end: SystemExit) -> str | int | None:
+    """The code to end with: 0 if all that went wrong is that nobody reads the output any more."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        pass
+    else:
+        if not isinstance(end.__context__, BrokenPipeError):
+            return end.code
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still held goes nowhere when Python ends
+    return 0
 
 
 def _leave(_number: int, _frame: FrameType | None) -> None:

@@ -59,5 +59,19 @@ def table(text, title) -> Table | None:
     return next((each for each in tables(text) if each.title == title), None)
 
 
-def percent(share) -> str:
-    return f"{100 * share:.1f}%"
+def block(text, first) -> list[list[str]]:
+    """The lines between two blank ones whose first line begins so, each taken apart where two blanks stand."""
+    lines = text.splitlines()
+    begin = next((k for k, line in enumerate(lines) if line.startswith(first) and (k == 0 or not lines[k - 1])), None)
+    if begin is None:
+        return []
+    end = next((k for k in range(begin, len(lines)) if not lines[k]), len(lines))
+    return [re.split(r"\s{2,}", line.strip()) for line in lines[begin:end]]
+
+
+def percent(share, digits=1) -> str:
+    shown = f"{100 * share:.{digits}f} %"
+    whole, none = f"{100:.{digits}f} %", f"{0:.{digits}f} %"
+    if shown == whole:
+        return f"> {100 - 10**-digits:.{digits}f} %" if share < 1 else "100 %"
+    return shown if shown != none else (f"< {10**-digits:.{digits}f} %" if share > 0 else "0 %")

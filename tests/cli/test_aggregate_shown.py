@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from epivote import EM, Truths, read_ballots, read_truths, simulate, write_ballots, write_truths
-from said import percent, run, said, table, tables, told
+from said import block, percent, run, said, table, tables, told
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +64,11 @@ def text(folder, file):
     return said("aggregate", file, "--size", "1..2", "--method", "em", "--gold", folder / "gold.csv")
 
 
+@pytest.fixture(scope="module")
+def everything(folder, file):
+    return said("aggregate", file, "--size", "1..2", "--method", "em", "--gold", folder / "gold.csv", "--all")
+
+
 def wilson(kept):
     n, share, z = len(kept), fmean(kept), 1.959963984540054
     middle, half = share + z * z / (2 * n), z * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
@@ -73,72 +78,99 @@ def wilson(kept):
 # At a terminal
 
 
-def test_the_first_lines_say_what_was_read_and_how(text, file, cast, fitted):
+def test_the_first_lines_say_what_was_found_and_how_sure(text, cast, fitted, gold):
     empty = sum(not ticks for ticks in cast.values())
+    sure, right = sum(fitted.confidence_ >= 0.95), [fitted.truth_[name] == gold[name] for name in gold]
+    low, high = wilson(right)
     lines = text.splitlines()
-    assert lines[:7] == [
-        f"{file}: 9 voters, 36 instances, 4 alternatives, {len(cast)} ballots ({empty} empty), "
-        f"{sum(map(len, cast.values()))} approvals, {100 * len(cast) / 9 / 36:.0f}% answered.",
-        f"Read as ballots; {empty} ballots without a tick count as answers; who has no ballot on an instance was not "
-        "asked.",
-        "Alternatives are those that appear in the file; if more were offered, --alternatives names all.",
-        f"Method em, sets of 1..2: converged after {fitted.n_iter_} iterations, log-likelihood "
-        f"{fitted.log_likelihood_:.3f}.",
-        "Confidence is the probability under the model, and too high if voters make the same mistakes.",
-        f"Note: counted {empty} rows without a value as empty (--blank missing leaves them out).",
+    assert lines[:6] == [
+        f"Found 36 sets of size 1..2: {sure} with a confidence of 95 % or more, {36 - sure} doubtful.",
+        f"Scored against gold (not used for fitting): {sum(right)} of 36 sets are exactly right, "
+        f"{fmean(right):.2f} (95 % CI {low:.2f}-{high:.2f}).",
+        f"About {sum(fitted.confidence_):.0f} should be exactly right, if voters err independently.",
+        f"ballots.csv: 9 voters, 36 instances, 4 alternatives, {len(cast)} ballots ({empty} empty).",
+        "Method em.",
         "",
     ]
 
 
-def test_sets_with_their_confidence(text, fitted):
-    shown = table(text, "Sets")
-    assert shown.heads == ["instance", "right answers", "confidence"]
-    assert shown.rows == [
+def test_a_sample_of_sets_from_the_most_to_the_least_confident(text, fitted):
+    title, *rows = block(text, "A sample of the sets")
+    assert title == ["A sample of the sets (5 of 36, most to least confident; --all shows the rest)"]
+    order = sorted(range(36), key=lambda z: -fitted.confidence_[z])
+    expected = []
+    for place in (3, 10, 18, 25, 32):  # the middles of five equal parts
+        name = fitted.truth_.instances[order[place]]
+        expected.append([name, ", ".join(fitted.truth_.listed(name)), percent(fitted.confidence_[order[place]])])
+    assert rows == expected
+
+
+def test_all_sets_on_request_in_the_order_of_the_file(everything, fitted):
+    heads, *rows = block(everything, "instance")
+    assert heads == ["instance", "set", "confidence"]
+    assert rows == [
         [name, ", ".join(fitted.truth_.listed(name)), percent(fitted.confidence_[z])]
-        for z, name in enumerate(fitted.truth_.instances[:30])
+        for z, name in enumerate(fitted.truth_.instances)
     ]
-    assert shown.caption == "and 6 more; --json gives all"
 
 
-def test_voters_worth_a_look_and_the_best(text, cast, fitted):
+def test_suspicious_voters_apart_from_those_with_few_ballots(text, everything, cast, fitted):
     reports = fitted.reliability()
     flagged = sorted((each for each in reports if each.flags), key=lambda each: -each.ballots)
-    assert len(flagged) > 1
-    shown = table(text, "Voters worth a look")
-    assert shown.heads == ["voter", "hits", "false alarms", "ballots", "why"]
-    assert shown.rows == [
-        [
-            each.voter,
-            percent(each.hit_rate),
-            percent(each.false_alarm_rate),
-            str(sum(voter == each.voter for voter, _ in cast)),
-            "; ".join(each.flags),
+    suspicious = [each for each in flagged if any("too few" not in flag for flag in each.flags)]
+    assert len(suspicious) > 1
+    few = len(flagged) - len(suspicious)
+    also = f"; {few} cast too few ballots to say" if few else ""
+    for shown in (text, everything):
+        title, heads, *rows = block(shown, f"{len(suspicious)} of 9 voters are suspicious")
+        assert title == [f"{len(suspicious)} of 9 voters are suspicious{also}."]
+        assert heads == ["voter", "hit rate", "false-alarm rate", "ballots", "why"]
+        assert rows[: len(suspicious)] == [
+            [
+                each.voter,
+                percent(each.hit_rate, 0),
+                percent(each.false_alarm_rate, 0),
+                str(sum(voter == each.voter for voter, _ in cast)),
+                "; ".join(each.flags),
+            ]
+            for each in suspicious
         ]
-        for each in flagged
-    ]
-    assert shown.caption == ""
     best = sorted(reports, key=lambda each: -each.weight_interval[0])[:3]
     named = ", ".join(
-        f"{each.voter} ({100 * each.hit_rate:.0f}% hits, {100 * each.false_alarm_rate:.0f}% false alarms)"
+        f"{each.voter} (hit rate {percent(each.hit_rate, 0)}, false-alarm rate {percent(each.false_alarm_rate, 0)})"
         for each in best
     )
-    assert f"\n{len(flagged)} of 9 voters are worth a look. Most informative: {named}.\n" in text
+    assert f"\nMost informative: {named}.\n" in everything
 
 
-def test_items_to_review(text, fitted):
-    shown = table(text, "Items to review, most doubtful first")
-    assert shown.heads == ["instance", "found", "or perhaps", "confidence", "more ballots"]
-    doubts = fitted.review(0.95, limit=10)
-    assert [row[:4] for row in shown.rows] == [
-        [each.instance, ", ".join(each.answer), ", ".join(each.rival), percent(each.confidence)] for each in doubts
-    ]
-    assert [row[4] for row in shown.rows] == [
-        "many" if each.more_ballots is None else f"about {each.more_ballots}" for each in doubts
-    ]
-    doubtful = sum(sure < 0.95 for sure in fitted.confidence_)
-    assert 10 < doubtful < 36
-    assert shown.caption == f"and {doubtful - 10} more; --json gives all"
-    assert f"\n{doubtful} of 36 sets have a confidence below 95%.\n" in text
+def test_the_ten_most_doubtful_instances(text, everything, fitted):
+    for shown, limit in ((text, 10), (everything, None)):
+        heads, *rows = block(shown, "most doubtful")
+        assert heads == ["most doubtful", "set", "or perhaps", "confidence", "more ballots"]
+        doubts = fitted.review(0.95, limit=limit)
+        assert [(row[0], row[1], row[3], row[4]) for row in rows] == [
+            (
+                each.instance,
+                ", ".join(each.answer),
+                percent(each.confidence),
+                "many" if each.more_ballots is None else f"about {each.more_ballots}",
+            )
+            for each in doubts
+        ]
+        for each, row in zip(doubts, rows, strict=True):
+            assert set(named(row[2], each)) == set(each.rival)
+
+
+def named(words, doubt):
+    """The alternatives of the rival set that `with a`, `without b` or `a, not b` stands for."""
+    if not set(doubt.answer) & set(doubt.rival):
+        return words.split(", ")
+    if words.startswith("without "):
+        return set(doubt.answer) - set(words.removeprefix("without ").split(", "))
+    if words.startswith("with "):
+        return set(doubt.answer) | set(words.removeprefix("with ").split(", "))
+    more, less = words.split(", not ")
+    return set(doubt.answer) - set(less.split(", ")) | set(more.split(", "))
 
 
 def expected_bins(confidence, kept):
@@ -147,26 +179,25 @@ def expected_bins(confidence, kept):
         if here:
             low, high = wilson([right for _, right in here])
             yield [
-                f"{10 * k}% to {10 * k + 10}%",
+                f"{10 * k} to {10 * k + 10} %",
                 str(len(here)),
                 percent(fmean(sure for sure, _ in here)),
                 percent(fmean(right for _, right in here)),
-                f"{100 * low:.0f}% to {100 * high:.0f}%",
+                f"{100 * low:.0f} to {100 * high:.0f} %",
             ]
 
 
-def test_gold_that_is_only_compared_with(text, gold, fitted):
+def test_gold_that_is_only_compared_with(everything, gold, fitted):
     kept = [fitted.truth_[name] == gold[name] for name in fitted.truth_]
-    sentence = f"Gold sets are known and were only compared with: {sum(kept)} of 36 sets are exactly right."
-    scores = table(text, sentence)
-    assert scores.heads == ["accuracy", "mean", "95 % interval", "meaning"]
+    scores, promises = tables(everything)
+    assert scores.heads == ["accuracy", "mean", "95 % CI", "meaning"]
     low, high = wilson(kept)
-    assert scores.rows[0] == ["0/1", f"{fmean(kept):.3f}", f"{low:.3f} to {high:.3f}", "sets exactly right"]
+    assert scores.rows[0] == ["0/1", f"{fmean(kept):.3f}", f"{low:.3f}-{high:.3f}", "sets exactly right"]
     hamming = [1 - len(fitted.truth_[name] ^ gold[name]) / 4 for name in gold]
     assert scores.rows[1][:2] == ["Hamming", f"{fmean(hamming):.3f}"]
     assert [row[0] for row in scores.rows[2:]] == ["harmonic", "Jaccard", "micro F1", "macro F1"]
-    promises = table(text, "Was the stated confidence right?")
-    assert promises.heads == ["stated confidence", "sets", "mean stated", "were right", "95 % interval"]
+    assert promises.title == "Was the stated confidence right?"
+    assert promises.heads == ["stated confidence", "sets", "mean stated", "were right", "95 % CI"]
     assert promises.rows == list(expected_bins(fitted.confidence_, kept))
 
 
@@ -177,24 +208,36 @@ def test_gold_that_taught(folder, file, gold):
     learnt = EM((1, 2)).fit(read_ballots(file), gold=some)
     found, sure = learnt.gold_check()
     kept = [found[name] == some[name] for name in found]
-    text = said("aggregate", file, "--size", "1..2", "--method", "em", "--gold", two)
+    text = said("aggregate", file, "--size", "1..2", "--method", "em", "--gold", two, "--all")
     assert (
-        f"\n2 instances had gold sets, kept as given. From the ballots alone {sum(kept)} of them would be exactly right "
-        "(their sets taught the rates, so this flatters a little):\n"
+        f"\n2 instances had gold sets, kept as given. From the ballots alone {sum(kept)} of them would be exactly right; "
+        "this is optimistic, because the rates were learnt from these sets.\n"
     ) in text
     assert table(text, "Was the stated confidence right?").rows == list(expected_bins(sure, kept))
-    assert len(tables(text)) == 4
-    text = said("aggregate", file, "--size", "1..2", "--method", "em", "--gold", folder / "few.csv")
+    text = said("aggregate", file, "--size", "1..2", "--method", "em", "--gold", folder / "few.csv", "--all")
     assert "Was the stated confidence right?" not in text, "gold left out in turn says it better"
-    assert [row[2] for row in table(text, "Sets").rows[:7]] == ["100.0%"] * 7
+    assert [row[2] for row in block(text, "instance")[1:8]] == ["gold"] * 7
+
+
+def test_gold_left_out_in_turn_is_one_line(folder, file):
+    options = ("aggregate", file, "--size", "1..2", "--method", "em", "--gold", folder / "few.csv")
+    after = told(*options)["confidence"]["gold_effect"]["after"]
+    right = after["exact"]
+    assert (
+        f"\nGold sets left out in turn: {right['mean']:.2f} (95 % CI {right['low']:.2f}-{right['high']:.2f}) exactly right, "
+        f"stated {after['confidence']:.2f}.\n"
+    ) in said(*options)
 
 
 def test_rules_that_count_show_sets_only(file):
     text = said("aggregate", file, "--size", "1..2", "--method", "modal")
-    assert [each.title for each in tables(text)] == ["Sets"]
-    assert all(len(row) == 2 for row in table(text, "Sets").rows), "there is no confidence to show"
-    assert "\nMethod modal, sets of 1..2.\n" in text
-    assert "informative" not in text
+    assert text.startswith("Found 36 sets of size 1..2.\nballots.csv: 9 voters")
+    title, *rows = block(text, "A sample")
+    assert title == ["A sample of the sets (5 of 36; --all shows the rest)"]
+    assert all(len(row) == 2 for row in rows), "there is no confidence to show"
+    assert "\nMethod modal.\n" in text
+    assert "voters are suspicious" not in text
+    assert "doubtful" not in text
 
 
 # As JSON and as files
@@ -266,10 +309,11 @@ def test_files_hold_what_json_holds(file, tmp_path):
         tmp_path / "r.html",
     )
     found = told("aggregate", file, "--size", "1..2", "--method", "em")
-    assert text.endswith(
-        f"\nWrote r.html to {tmp_path}.\nWrote truth.csv, voters.csv, alternatives.csv, inclusion.csv to {tmp_path / 'out'}.\n"
-    )
-    assert "Nothing was written" not in text
+    assert (
+        f"\nWrote r.html to {tmp_path}.\nWrote truth.csv, voters.csv, alternatives.csv, inclusion.csv to "
+        f"{tmp_path / 'out'}.\nNext, pick instances to answer yourself, to calibrate the confidence:\n"
+        f"  epivote gold {file} --size 1..2 --method em -o to-answer.csv\n"
+    ) in text
 
     def rows(name):
         with (tmp_path / "out" / name).open() as lines:
@@ -291,8 +335,12 @@ def test_files_hold_what_json_holds(file, tmp_path):
 def test_files_of_this_folder(file, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = said("aggregate", file, "--size", "1..2", "--method", "modal", "--report", "r.html")
-    assert text.endswith("\nWrote r.html to this folder.\n")
-    assert "Nothing was written; add --out DIR" in said("aggregate", file, "--size", "1..2", "--method", "modal")
+    assert "\nWrote r.html to this folder.\n" in text
+    text = said("aggregate", file, "--size", "1..2", "--method", "modal")
+    assert text.endswith(
+        "\nNext, write all sets, voters and probabilities as CSV:\n"
+        f"  epivote aggregate {file} --size 1..2 --method modal --out result\n"
+    )
 
 
 def test_json_and_files_at_once(file, tmp_path):
@@ -301,7 +349,7 @@ def test_json_and_files_at_once(file, tmp_path):
     assert list(found["seconds"]) == ["read", "encode", "fit", "write"]
     both = run("aggregate", file, "--size", "1..2", "--json", "--out", "-")
     assert (both.exit_code, both.stdout) == (1, "")
-    assert both.stderr == "epivote: --json and --out - both want standard output; choose one\n"
+    assert both.stderr == "epivote: --json and --out - both write to standard output; choose one\n"
 
 
 def test_without_a_method_one_is_chosen_and_explained(file, fitted):
@@ -310,17 +358,22 @@ def test_without_a_method_one_is_chosen_and_explained(file, fitted):
     assert found["reasons"][0].startswith("voters voted on 73% of the instances")
     key = "confidence" if found["confidence"]["source"] == "model" else "model_confidence"
     assert [row[key] for row in found["truth"]] == fitted.confidence_.tolist()
-    assert f"\nMethod em ({'; '.join(found['reasons'])}), sets of 1..2: conv" in said(
-        "aggregate", file, "--size", "1..2"
-    )
+    text = said("aggregate", file, "--size", "1..2", "--all")
+    assert f"\nMethod em: {'; '.join(found['reasons'])}; converged after {found['iterations']} iterations.\n" in text
+    assert "likelihood" not in text, "a constant that means nothing to people is in --json only"
+    assert "\nMethod em (--all says why).\n" in said("aggregate", file, "--size", "1..2")
 
 
-def test_no_ballot_without_a_tick(tmp_path):
+def test_how_empty_and_missing_ballots_count(tmp_path):
     path = tmp_path / "b.csv"
     path.write_text("voter,instance,alternatives\nann,q1,a\nbo,q1,a|b\n")
-    assert "Read as ballots; no ballot is without a tick; who" in said("aggregate", path, "--size", "1")
+    missing = "\nNote: voters without a ballot on an instance count as not asked.\n"
+    text = said("aggregate", path, "--size", "1", "--all")
+    assert missing in text
+    assert "empty ballot" not in text
     path.write_text("voter,instance,alternatives\nann,q1,a\nbo,q1,\n")
-    assert "Read as ballots; 1 ballot without a tick counts as an answer; who" in said("aggregate", path, "--size", "1")
+    text = said("aggregate", path, "--size", "1", "--all")
+    assert f"\nNote: 1 empty ballot speaks against every alternative.{missing}" in text
 
 
 def test_confidence_of_exactly_the_threshold_is_enough(file, monkeypatch):
@@ -329,11 +382,13 @@ def test_confidence_of_exactly_the_threshold_is_enough(file, monkeypatch):
         monkeypatch.setattr(EM, "confidence_", np.array([edge] + [0.99] * 35))
         monkeypatch.setattr(EM, "review", lambda self, threshold, *, limit: [])
         text = said("aggregate", file, "--size", "1..2", "--method", "em")
-        assert ("\nEvery set has a confidence of 95% or more.\n" in text) == (doubtful == 0)
-        assert ("\n1 of 36 sets has a confidence below 95%.\n" in text) == (doubtful == 1)
+        assert text.startswith("Found 36 sets of size 1..2, all with a confidence of 95 % or more.\n") == (
+            doubtful == 0
+        )
+        assert ("\nmost doubtful" in text) == (doubtful == 1)
 
 
-def test_every_oddity_that_inspect_finds_is_shown_in_a_line(tmp_path):
+def test_what_inspect_finds_is_one_sentence_that_names_it(tmp_path):
     path = tmp_path / "odd.csv"
     rows = "".join(f"v{n},q{n % 3},{'Owl' if n % 2 else 'owl'}|caf\u00e9\n" for n in range(9))
     path.write_text(f"voter,instance,alternatives\n{rows}w,q0,cafe\u0301|NA\n", encoding="utf-8")
@@ -341,9 +396,13 @@ def test_every_oddity_that_inspect_finds_is_shown_in_a_line(tmp_path):
     assert any("'Owl', 'owl' differ only" in each for each in odd)
     assert any("caf" in each and "differ only" in each for each in odd)
     assert any("--missing 'NA'" in each for each in odd)
-    text = " ".join(said("aggregate", path, "--size", "1..2").split())
+    text = said("aggregate", path, "--size", "1..2")
+    assert f"\nepivote inspect shows {len(odd)} remarks on this file: {odd[0]}; {odd[1]}" in text
+    text = " ".join(said("aggregate", path, "--size", "1..2", "--all").split())
     for each in odd:
         assert f"Odd: {each}." in text
     assert told("aggregate", path, "--size", "1..2")["odd"] == odd
     path.write_text('voter,instance,alternatives\nann,q1,"Paris, France"\nbo,q1,owl\n')
-    assert "not split; --separator ',' splits them" in " ".join(said("aggregate", path, "--size", "1..2").split())
+    found = " ".join(said("aggregate", path, "--size", "1..2").split())
+    assert "epivote inspect shows 1 remark on this file: " in found
+    assert "not split; --separator ',' splits them" in found

@@ -79,7 +79,7 @@ def test_ports_and_addresses_that_cannot_be(quiz, served):
     collect("serve", quiz, "--port", 0)
     for address in ("x.org", "https://x.org/path", "https://x.org/?q", "https://x .org", "ftp://x.org"):
         refused = run("collect", "serve", quiz, "--address", address)
-        assert (refused.exit_code, "is no web address" in refused.stderr) == (1, True)
+        assert (refused.exit_code, "is not a web address" in refused.stderr) == (1, True)
 
 
 def test_the_store_is_closed_even_if_serving_fails(quiz, served, monkeypatch):
@@ -174,7 +174,7 @@ def test_ballots_that_no_longer_fit_are_counted(quiz, tmp_path):
 def test_names_the_ballots_cannot_have(name, quiz, tmp_path):
     refused = run("collect", "export", quiz, "-o", tmp_path / name)
     assert refused.exit_code == 1
-    assert refused.stderr == f"epivote: {name!r} is no name for the ballots; use one such as ballots.csv\n"
+    assert refused.stderr == f"epivote: {name!r} is not a name for the ballots; use one such as ballots.csv\n"
     assert not (tmp_path / name).exists()
 
 
@@ -199,7 +199,7 @@ def test_opening_times_are_said(quiz):
         ("opens = 2999-01-01T00:00:00Z", "is no longer closed by you; it opens at the time it says."),
         (
             "closes = 2000-01-01T00:00:00Z",
-            "is no longer closed by you, but its closing time has passed; change `closes`, serve anew.",
+            "is no longer closed by you, but its closing time has passed; change `closes`, serve again.",
         ),
         ("opens = 2000-01-01T00:00:00Z\ncloses = 2999-01-01T00:00:00Z", "is open: answers are taken."),
     ):

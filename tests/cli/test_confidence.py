@@ -65,12 +65,13 @@ def test_the_default_is_auto(folder):
 
 
 def test_without_gold_the_first_screen_says_what_confidence_means(folder):
-    lines = run("aggregate", folder / "ballots.csv", "--size", "1..2").output.split("Sets\n")[0]
-    said = " ".join(lines.split())
+    first = run("aggregate", folder / "ballots.csv", "--size", "1..2").output.splitlines()[:3]
+    assert "should be exactly right; confidence was lowered for shared mistakes." in " ".join(first)
+    said = " ".join(run("aggregate", folder / "ballots.csv", "--size", "1..2", "--all").output.split())
     assert "Confidence was lowered, because voters make the same mistakes more often than chance explains" in said
     assert "only gold sets can make it right (epivote gold picks some to answer)" in said
     assert "Two halves of this crowd agree on" in said
-    quick = " ".join(run("aggregate", folder / "ballots.csv", "--size", "1..2", "--quick").output.split())
+    quick = " ".join(run("aggregate", folder / "ballots.csv", "--size", "1..2", "--quick", "--all").output.split())
     assert "Confidence is the probability under the model, and too high if voters make the same mistakes." in quick
     assert "Two halves" not in quick
 
@@ -83,7 +84,7 @@ def test_gold_calibrates_every_method(folder, method):
     assert told["meaning"] == "Confidence is calibrated with 23 gold sets."
     effect = told["gold_effect"]
     assert effect["n_instances"] == 23
-    said = " ".join(run(*arguments, "--method", method).output.split())
+    said = " ".join(run(*arguments, "--method", method, "--all").output.split())
     after = effect["after"]
     assert "On 23 gold sets left out in turn, calibration changed the share of sets exactly right from" in said
     assert (
@@ -121,7 +122,7 @@ def test_instances_to_answer_are_written_and_read_back(folder, tmp_path):
     assert [row[0] for row in rows[1:]] == plain.pick_gold(8)
     refused = run(*arguments)
     assert refused.exit_code != 0
-    assert "already exists and may hold answers" in " ".join(refused.output.split())
+    assert "already exists and may hold gold sets" in " ".join(refused.output.split())
     empty = run("aggregate", folder / "ballots.csv", "--size", "1..2", "--gold", target)
     assert empty.exit_code != 0
     assert "has no set that is filled in" in " ".join(empty.output.split())
@@ -153,7 +154,7 @@ def test_inspect_says_whether_two_halves_agree_when_it_knows_the_size(tmp_path):
     write_ballots(crowd.ballots, path)
     expected = reproducibility(EM("1..2"), read_ballots(path))
     text = " ".join(said("inspect", path, "--size", "1..2").split())
-    assert f"With sets of 1..2: {expected}" in text
+    assert f"With size bounds 1..2: {expected}" in text
     assert json.loads(said("inspect", path, "--size", "1..2", "--json"))["reproducibility"] == asdict(expected)
     assert "halves" not in said("inspect", path)
     assert json.loads(said("inspect", path, "--json"))["reproducibility"] is None

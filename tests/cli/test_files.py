@@ -31,9 +31,9 @@ def test_inspect_says_what_is_there_and_how_it_was_understood():
     result = run("inspect", BIRDS)
     assert result.exit_code == 0
     for expected in (
-        "read as ballots (--format reads it as something else)",
+        "detected format ballots (override with --format)",
         "24 voters, 24 instances, 5 alternatives, 521 ballots (44 empty)",
-        "An instance has 20 to 23 (half of them at most 22) ballots",
+        "Per instance 20-23 (median 22) ballots",
         "starling",
         "Odd: 2 of 24 voters tick everything, always: 'everything-1', 'everything-2'.",
     ):
@@ -78,17 +78,17 @@ def test_convert_there_and_back(tmp_path, name):
 
 def test_convert_keeps_gold_and_menus_only_when_told_and_says_so(tmp_path):
     plain = run("convert", CASES / "label-studio.json", tmp_path / "b.csv")
-    assert "--gold-out FILE keeps them" in plain.stdout
+    assert "with --gold-out FILE" in plain.stdout
     assert "Note: a cancelled annotation was taken as no ballot." in plain.stdout
     kept = run("convert", CASES / "label-studio.json", tmp_path / "b.csv", "--gold-out", tmp_path / "gold.csv")
     assert "--gold-out" not in kept.stdout
     assert dict(read_truths(tmp_path / "gold.csv")) == {"1": {"robin"}}
-    assert "--menu-out FILE keeps them" in run("convert", CASES / "prodigy.jsonl", tmp_path / "c.csv").stdout
+    assert "with --menu-out FILE" in run("convert", CASES / "prodigy.jsonl", tmp_path / "c.csv").stdout
     told = json.loads(run("convert", BIRDS, tmp_path / "d.csv", "--to", "crowd-kit", "--json").stdout)
     assert told["files"] == [str(tmp_path / "d.csv")]
     refused = run("convert", BIRDS, tmp_path / "e.csv", "--gold-out", tmp_path / "g.csv")
     assert refused.exit_code == 1
-    assert "holds no gold sets; leave out --gold-out" in refused.stderr
+    assert "has no gold sets; leave out --gold-out" in refused.stderr
     assert not (tmp_path / "e.csv").exists(), "nothing is written when something is wrong"
 
 
@@ -96,10 +96,10 @@ def test_simulate_writes_ballots_gold_and_rates_that_can_be_found_again(tmp_path
     made = run("simulate", "--instances", 80, "--voters", 12, "--seed", 3, "--out", tmp_path)
     assert made.exit_code == 0
     assert (
-        f"Try: epivote aggregate {tmp_path / 'ballots.csv'} --size 1..2 --gold {tmp_path / 'gold.csv'}" in made.stdout
+        f"Next: epivote aggregate {tmp_path / 'ballots.csv'} --size 1..2 --gold {tmp_path / 'gold.csv'}" in made.stdout
     )
     found = run("aggregate", tmp_path / "ballots.csv", "--size", "1..2", "--gold", tmp_path / "gold.csv")
-    assert "only compared with" in found.stdout
+    assert "not used for fitting" in found.stdout
     assert (tmp_path / "voters.csv").read_text().startswith("voter,hit_rate,false_alarm_rate\nv1,")
     again = tmp_path / "again"
     run("simulate", "--instances", 80, "--voters", 12, "--seed", 3, "--out", again)
@@ -176,7 +176,7 @@ def test_gold_can_teach_or_only_be_compared_with(tmp_path):
         for use in ("auto", "learn", "score")
     }
     assert (told["learn"]["accuracy"], len(told["learn"]["gold"])) == (None, 24)
-    assert told["score"]["accuracy"]["zero_one"]["mean"] == 1.0
+    assert told["score"]["accuracy"]["zero_one"]["mean"] == 23 / 24
     assert told["auto"] == told["score"], "all sets are known, so they are only compared with"
     few = tmp_path / "few.csv"
     few.write_text("".join(gold.read_text().splitlines(keepends=True)[:5]))
@@ -186,7 +186,7 @@ def test_gold_can_teach_or_only_be_compared_with(tmp_path):
 def test_the_report_and_where_it_is(tmp_path):
     page = tmp_path / "report.html"
     result = run("report", BIRDS, "--size", "1..2", "-o", page, "--title", "Birds <now>")
-    assert result.stdout == f"Wrote {page}; open it in a browser. It needs no network and can be passed on.\n"
+    assert result.stdout == f"Wrote {page}. Open it in a browser; it needs no network and can be sent to others.\n"
     text = page.read_text()
     assert "Birds &lt;now&gt;" in text
     assert "guesser-9" in text
@@ -203,11 +203,12 @@ def test_the_report_and_where_it_is(tmp_path):
 def test_the_report_compares_with_gold_that_was_kept_aside(tmp_path):
     gold = ROOT / "examples" / "birds-gold.csv"
     run("report", BIRDS, "--size", "1..2", "--gold", gold, "-o", tmp_path / "r.html")
-    assert "24 of 24 sets with a known answer are exactly right" in (tmp_path / "r.html").read_text()
+    assert "23 of 24 sets with a known answer are exactly right" in (tmp_path / "r.html").read_text()
 
 
 def test_predictions_say_how_they_get_into_the_same_project(tmp_path):
     export, written = CASES / "label-studio.json", tmp_path / "p.json"
     text = run("aggregate", export, "--size", "1..2", "--quick", "--predictions", written).stdout
-    assert "To add p.json to the tasks of the same project, send it to Label Studio: curl -X POST URL/api/" in text
-    assert f"--data @{written}. Importing it as a file makes new tasks, which is for another project." in text
+    words = " ".join(text.split())
+    assert "p.json adds predictions to the tasks of the same Label Studio project, if sent as below; importing" in words
+    assert f"--data @{written}\n" in text

@@ -46,14 +46,14 @@ def test_a_look_at_a_file(file, cast):
     text = said("inspect", file)
     empty, ticks = sum(not t for t in cast.values()), [len(t) for t in cast.values()]
     lines = text.splitlines()
-    assert lines[0] == f"{file}: read as ballots (--format reads it as something else)."
+    assert lines[0] == f"{file}: detected format ballots (override with --format)."
     assert lines[1] == (
-        f"It holds 6 voters, 14 instances, 4 alternatives, {len(cast)} ballots ({empty} empty), {sum(ticks)} "
-        f"approvals, {100 * len(cast) / 84:.0f}% answered."
+        f"Found 6 voters, 14 instances, 4 alternatives, {len(cast)} ballots ({empty} empty), {sum(ticks)} "
+        f"approvals, {100 * len(cast) / 84:.0f} % answered."
     )
-    sizes = table(text, "Ticks on a ballot")
-    assert sizes.heads == ["ticks", "ballots"]
-    assert table(text, "Alternatives").heads == ["alternative", "ticked on", "agreement"]
+    sizes = table(text, "Approvals per ballot")
+    assert sizes.heads == ["approvals", "ballots"]
+    assert table(text, "Alternatives").heads == ["alternative", "ticked", "agreement"]
     most = max(map(ticks.count, range(5)))
     expected = [(size, ticks.count(size)) for size in range(5) if ticks.count(size)]
     assert sizes.rows == [
@@ -62,14 +62,14 @@ def test_a_look_at_a_file(file, cast):
     ]
     suggested = suggest_size(read_ballots(file))
     assert (
-        f"\nSuggested: --size {suggested.bounds}, because {suggested.reason}. Ballots contain misses and false alarms, "
-        "so check it against what the task allows.\n"
+        f"\nSuggested: --size {suggested.bounds}, because {suggested.reason}. Ballots contain mistakes, so check it "
+        "against what the task allows.\n"
     ) in text
     per = {}
     for place, names in ((1, {z for _, z in cast}), (0, {v for v, _ in cast})):
         per[place] = [sum(key[place] == name for key in cast) for name in names]
-    spread = [f"{min(n)} to {max(n)} (half of them at most {median(n):.0f})" for n in (per[1], per[0])]
-    assert f"\nAn instance has {spread[0]} ballots, a voter cast {spread[1]}.\n" in text
+    spread = [f"{min(n)}-{max(n)} (median {median(n):.0f})" for n in (per[1], per[0])]
+    assert f"\nPer instance {spread[0]} ballots, per voter {spread[1]}.\n" in text
     shares = {name: fmean(name in t for t in cast.values()) for name in ("a1", "a2", "a3", "a4")}
     cells = {
         name: {z: [name in ticks for (_, where), ticks in cast.items() if where == z] for _, z in cast}
@@ -84,7 +84,8 @@ def test_a_look_at_a_file(file, cast):
     masi = oracles.krippendorff_alpha(sets, oracles.masi_distance)
     assert f", {masi:.2f} with MASI distance, " in text
     assert text.endswith(
-        "\nNothing looks odd.\nNext: epivote aggregate, with --size for how many alternatives can be right.\n"
+        "\nNothing looks odd.\nNext, find the sets (--size says how many alternatives a true set may have):\n"
+        f"  epivote aggregate {file} --size {suggested.bounds} --out result\n"
     )
     found = told("inspect", file)
     assert {
@@ -113,9 +114,9 @@ def test_gold_notes_and_oddities_of_a_file(tmp_path):
     path = tmp_path / "form.csv"
     path.write_text('Timestamp,Username,"Q1","Q2"\n1,ann,owl;wren,wren\n2,bo,owl,owl;wren\n3,key,owl,wren\n')
     text = said("inspect", path, "--gold-row", "key", "--ticks", "x", "--format", "forms")
-    assert "\nIt holds gold sets for 2 instances.\n" in text
+    assert "\nFound gold sets for 2 instances.\n" in text
     assert "\nNote: --ticks has no use in a forms file and was passed over.\n" in text
-    assert "\nAn instance has 2 ballots, a voter cast 2.\n" in text
+    assert "\nPer instance 2 ballots, per voter 2.\n" in text
     assert "Nothing looks odd" in text
     path.write_text(PLAIN)
     text = said("inspect", path, "--alternatives", "a|b|c")
@@ -130,11 +131,11 @@ def test_gold_notes_and_oddities_of_a_file(tmp_path):
 def test_what_a_conversion_says(tmp_path):
     path, to = tmp_path / "b.csv", tmp_path / "to.jsonl"
     path.write_text(PLAIN)
-    words = "2 voters, 2 instances, 2 alternatives, 4 ballots (1 empty), 4 approvals, 100% answered"
-    assert said("convert", path, to) == (f"{path}: read as ballots; {words}.\nNote: {ONE_EMPTY}.\nWrote {to}.\n")
+    words = "2 voters, 2 instances, 2 alternatives, 4 ballots (1 empty), 4 approvals, 100 % answered"
+    assert said("convert", path, to) == (f"{path} (format ballots): {words}.\nNote: {ONE_EMPTY}.\nWrote {to}.\n")
     never = (
-        "alternatives that nobody ticked are left out ('c', 'd', 'e' and 1 more); name all with --alternatives when you "
-        "read the file"
+        "alternatives that nobody ticked are not in the new file ('c', 'd', 'e' and 1 more); name all with "
+        "--alternatives when you read it"
     )
     many = ("convert", path, to, "--alternatives", "a|b|c|d|e|f")
     assert f"\nNote: {never}.\n" in said(*many)
@@ -142,7 +143,9 @@ def test_what_a_conversion_says(tmp_path):
     menu = tmp_path / "menu.csv"
     menu.write_text("instance,alternatives\nq1,a|b\nq2,b|c\n")
     kept = tmp_path / "kept.csv"
-    assert told("convert", path, to, "--menu", menu)["lost"] == ["menus are left out; --menu-out FILE keeps them"]
+    assert told("convert", path, to, "--menu", menu)["lost"] == [
+        "menus are not in the new file; write them with --menu-out FILE"
+    ]
     both = told("convert", path, to, "--menu", menu, "--menu-out", kept)
     assert (both["lost"], both["files"]) == ([], [str(to), str(kept)])
     assert kept.read_text() == menu.read_text()
@@ -169,7 +172,7 @@ def test_conversions_on_standard_output(to, start, tmp_path):
     path.write_text(PLAIN)
     result = run("convert", path, "-", *to, "--alternatives", "a|b|c")
     assert result.stdout.startswith(start)
-    assert result.stderr.startswith("Note: alternatives that nobody ticked are left out ('c')")
+    assert result.stderr.startswith("Note: alternatives that nobody ticked are not in the new file ('c')")
     one = tmp_path / "one.csv"
     one.write_text("voter,instance,alternatives\nann,q1,a\nbo,q1,b\n")
     assert run("convert", one, "-", "--to", "preflib").stdout.startswith("# ")
@@ -180,7 +183,7 @@ def test_gold_of_a_file_can_be_kept(tmp_path):
     path = tmp_path / "form.csv"
     path.write_text('Timestamp,Username,"Q1","Q2"\n1,ann,owl;wren,wren\n3,key,owl,wren\n')
     options = ("convert", path, tmp_path / "b.csv", "--gold-row", "key")
-    assert told(*options)["lost"] == ["gold sets are left out; --gold-out FILE keeps them"]
+    assert told(*options)["lost"] == ["gold sets are not in the new file; write them with --gold-out FILE"]
     kept = told(*options, "--gold-out", tmp_path / "gold.csv")
     assert (kept["lost"], kept["files"]) == ([], [str(tmp_path / "b.csv"), str(tmp_path / "gold.csv")])
     assert (tmp_path / "gold.csv").read_text() == "instance,alternatives\nQ1,owl\nQ2,wren\n"
@@ -201,30 +204,30 @@ def test_scores(sets, tmp_path):
     text = said("evaluate", *sets)
     lines = text.splitlines()
     assert lines[:2] == [
-        "2 of 3 sets are exactly right (4 were estimated).",
-        "Alternatives were taken from both files: a, b; if there are more, state them with --alternatives or --menu.",
+        "2 of 3 sets are exactly right, 0.67 (95 % CI 0.21-0.94); 4 were estimated.",
+        "Alternatives found in both files: a, b. If more were offered, name all with --alternatives or --menu.",
     ]
     accuracy, promises = tables(text)
-    assert accuracy.rows[0][:3] == ["0/1", "0.667", "0.208 to 0.939"]
+    assert accuracy.rows[0][:3] == ["0/1", "0.667", "0.208-0.939"]
     assert accuracy.rows[1][:2] == ["Hamming", f"{fmean([1, 0.5, 1]):.3f}"]
     assert promises.rows == [
-        ["40% to 50%", "1", "40.0%", "100.0%", "21% to 100%"],
-        ["90% to 100%", "2", "94.0%", "50.0%", "9% to 91%"],
+        ["40 to 50 %", "1", "40.0 %", "100 %", "21 to 100 %"],
+        ["90 to 100 %", "2", "94.0 %", "50.0 %", "9 to 91 %"],
     ]
     assert promises.title == "Was the stated confidence right?"
     found = told("evaluate", *sets)
     assert [each["count"] for each in found["calibration"]] == [1, 2]
     assert found["calibration"][1]["mean_confidence"] == pytest.approx(0.94)
     stated = said("evaluate", *sets, "--alternatives", "a|b|c|d")
-    assert "were taken from both files" not in stated
+    assert "found in both files" not in stated
     assert tables(stated)[0].rows[1][1] == f"{fmean([1, 0.75, 1]):.3f}"
     menu = tmp_path / "menu.csv"
     menu.write_text("instance,alternatives\nq1,a|b\nq2,a|b|c\nq3,b\n")
     offered = said("evaluate", *sets, "--menu", menu)
-    assert "were taken from both files" not in offered
+    assert "found in both files" not in offered
     assert tables(offered)[0].rows[1][1] == f"{fmean([1, 2 / 3, 1]):.3f}"
     both = run("evaluate", *sets, "--menu", menu, "--alternatives", "a|b")
-    assert (both.exit_code, "give one of them" in both.stderr) == (1, True)
+    assert (both.exit_code, "use only one of them" in both.stderr) == (1, True)
 
 
 def test_sets_without_confidence_have_no_promises(sets):
@@ -243,22 +246,22 @@ def test_sets_without_confidence_have_no_promises(sets):
         (
             0.95,
             2,
-            "2 ballots per instance give 95% exact sets, once the voters are known and if they err independently.",
+            "2 ballots per instance give 95 % exactly right sets, once the voters are known and if they err independently.",
         ),
         (
             0.5,
             1,
-            "1 ballot per instance gives 50% exact sets, once the voters are known and if they err independently.",
+            "1 ballot per instance gives 50 % exactly right sets, once the voters are known and if they err independently.",
         ),
         (
             0.995,
             12,
-            "12 ballots per instance give 99.5% exact sets, once the voters are known and if they err independently.",
+            "12 ballots per instance give 99.5 % exactly right sets, once the voters are known and if they err independently.",
         ),
         (
             0.95,
             None,
-            "More than 200 ballots per instance are needed for 95% exact sets, even if voters err independently.",
+            "More than 200 ballots per instance are needed for 95 % exactly right sets, even if voters err independently.",
         ),
     ],
 )
@@ -270,15 +273,15 @@ def test_a_plan(target, needed, last, monkeypatch):
     monkeypatch.setattr(estimating, "make_plan", lambda *_given, **_options: Plan(tuple(points), target, needed))
     text = said("plan", "--size", "1..2")
     (shown,) = tables(text)
-    assert shown.heads == ["ballots each", "sets exactly right", "95 % interval"]
+    assert shown.heads == ["ballots per instance", "sets exactly right", "95 % CI"]
     assert shown.rows == [
-        ["1", "52.5%", "51.0% to 55.0%", "█" * 10],
-        ["2", "95.1%", "93.6% to 97.6%", "█" * 19],
-        ["200", "97.0%", "95.5% to 99.5%", "█" * 19],
+        ["1", "52.5 %", "51.0 % to 55.0 %", "█" * 10],
+        ["2", "95.1 %", "93.6 % to 97.6 %", "█" * 19],
+        ["200", "97.0 %", "95.5 % to 99.5 %", "█" * 19],
     ]
     assert text.splitlines()[-2:] == [
         last,
-        "Voters who make the same mistakes reach less; with --ballots FILE the plan is checked on real ballots.",
+        "With voters who make the same mistakes, fewer sets are right; --ballots FILE checks the plan on real ballots.",
     ]
 
 
@@ -289,8 +292,8 @@ def interval(mean):
 MODEL = tuple(PlanPoint(k, interval(mean), interval(0)) for k, mean in ((1, 0.5), (2, 0.75), (4, 0.9)))
 CROWD = tuple(PlanPoint(k, interval(mean), interval(0)) for k, mean in ((1, 0.45), (2, 0.65), (3, 0.8)))
 GOLD = tuple(PlanPoint(k, interval(mean), interval(0)) for k, mean in ((1, 0.4), (2, 0.6)))
-CHECKED = "Checked by leaving out ballots: 30 of 50 instances with 7 or more ballots were fitted anew with fewer"
-ONLY_MODEL = "per instance there is only the model, which assumes voters who err independently."
+CHECKED = "Checked by leaving out ballots: 30 of 50 instances with 7 or more ballots were estimated again with fewer"
+ONLY_MODEL = "per instance, only the model gives figures; it assumes that voters err independently."
 
 
 @pytest.mark.parametrize(
@@ -299,57 +302,57 @@ ONLY_MODEL = "per instance there is only the model, which assumes voters who err
         (
             PlanCheck(CROWD, (), 7, 30, 30, 50),
             0.8,
-            ["ballots each", "same as whole crowd", "95 % interval", "model"],
+            ["ballots per instance", "same as all ballots", "95 % CI", "model"],
             [
-                ["1", "45.0%", "40.0% to 50.0%", "█" * 9, "50.0%"],
-                ["2", "65.0%", "60.0% to 70.0%", "█" * 13, "75.0%"],
-                ["3", "80.0%", "75.0% to 85.0%", "█" * 16],
-                ["4", "90.0%"],
+                ["1", "45.0 %", "40.0 % to 50.0 %", "█" * 9, "50.0 %"],
+                ["2", "65.0 %", "60.0 % to 70.0 %", "█" * 13, "75.0 %"],
+                ["3", "80.0 %", "75.0 % to 85.0 %", "█" * 16],
+                ["4", "90.0 %"],
             ],
             [
                 f"{CHECKED}.",
-                "The whole crowd may be wrong too; --gold FILE checks against known sets.",
+                "All ballots together may be wrong too; --gold FILE checks against known true sets.",
                 f"For more than 3 ballots {ONLY_MODEL}",
-                "3 ballots per instance give the set of the whole crowd on 80% of the instances in this check.",
+                "3 ballots per instance give the same set as all ballots on 80 % of the instances in this check.",
             ],
         ),
         (
             PlanCheck(CROWD, GOLD, 7, 30, 12, 50),
             0.9,
-            ["ballots each", "right by gold", "95 % interval", "model"],
+            ["ballots per instance", "exactly right", "95 % CI", "model"],
             [
-                ["1", "40.0%", "35.0% to 45.0%", "█" * 8, "50.0%"],
-                ["2", "60.0%", "55.0% to 65.0%", "█" * 12, "75.0%"],
-                ["4", "90.0%"],
+                ["1", "40.0 %", "35.0 % to 45.0 %", "█" * 8, "50.0 %"],
+                ["2", "60.0 %", "55.0 % to 65.0 %", "█" * 12, "75.0 %"],
+                ["4", "90.0 %"],
             ],
             [
                 f"{CHECKED}, and 12 sets compared with gold.",
                 f"For more than 2 ballots {ONLY_MODEL}",
-                "No number of ballots that could be checked gives 90% exact sets.",
-                "By the model: 4 ballots per instance give 90% exact sets, once the voters are known and if they err "
+                "None of the numbers that could be checked gives 90 % exactly right sets.",
+                "By the model: 4 ballots per instance give 90 % exactly right sets, once the voters are known and if they err "
                 "independently.",
             ],
         ),
         (
             PlanCheck(GOLD[:1], (), 2, 50, 50, 50),
             0.4,
-            ["ballots each", "same as whole crowd", "95 % interval", "model"],
-            [["1", "40.0%", "35.0% to 45.0%", "█" * 8, "50.0%"], ["2", "75.0%"], ["4", "90.0%"]],
+            ["ballots per instance", "same as all ballots", "95 % CI", "model"],
+            [["1", "40.0 %", "35.0 % to 45.0 %", "█" * 8, "50.0 %"], ["2", "75.0 %"], ["4", "90.0 %"]],
             [
-                "Checked by leaving out ballots: 50 instances with 2 or more ballots were fitted anew with fewer.",
-                "The whole crowd may be wrong too; --gold FILE checks against known sets.",
+                "Checked by leaving out ballots: 50 instances with 2 or more ballots were estimated again with fewer.",
+                "All ballots together may be wrong too; --gold FILE checks against known true sets.",
                 f"For more than 1 ballot {ONLY_MODEL}",
-                "1 ballot per instance gives the set of the whole crowd on 40% of the instances in this check.",
+                "1 ballot per instance gives the same set as all ballots on 40 % of the instances in this check.",
             ],
         ),
         (
             PlanCheck((), (), 1, 50, 50, 50),
             0.9,
-            ["ballots each", "same as whole crowd", "95 % interval", "model"],
-            [["1", "50.0%"], ["2", "75.0%"], ["4", "90.0%"]],
+            ["ballots per instance", "same as all ballots", "95 % CI", "model"],
+            [["1", "50.0 %"], ["2", "75.0 %"], ["4", "90.0 %"]],
             [
-                "Not checked: too many instances have a single ballot, so none can be left out.",
-                "4 ballots per instance give 90% exact sets, once the voters are known and if they err independently.",
+                "Not checked: too many instances have a single ballot.",
+                "4 ballots per instance give 90 % exactly right sets, once the voters are known and if they err independently.",
             ],
         ),
     ],

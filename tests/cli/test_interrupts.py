@@ -45,7 +45,7 @@ def interrupted(monkeypatch):
 def test_aggregate_shows_and_writes_the_best_so_far(file, tmp_path):
     result = run("aggregate", file, *OPTIONS, "--out", tmp_path / "out", "--report", tmp_path / "r.html")
     assert result.exit_code == 130
-    assert "iterations; this is the best reached so far, log-likelihood" in result.stdout
+    assert "iterations; these are the best sets so far." in " ".join(result.stdout.split())
     assert len((tmp_path / "out" / "truth.csv").read_text().splitlines()) == 13
     assert "the page shows the best reached so far" in (tmp_path / "r.html").read_text()
 
@@ -61,11 +61,11 @@ def test_the_exit_code_is_kept_whatever_is_asked_for(file, packed, tmp_path):
         assert (result.exit_code, json.loads(result.stdout)["status"]) == (130, "interrupted"), arguments
     for arguments, words in (
         (("aggregate", file, *OPTIONS, "--out", "-"), "instance,alternatives,confidence"),
-        (("aggregate", packed, *OPTIONS), "this is the best reached so far"),
-        (("aggregate", packed, *OPTIONS, "--out", tmp_path / "out"), "this is the best reached so far"),
+        (("aggregate", packed, *OPTIONS), "these are the best sets so far"),
+        (("aggregate", packed, *OPTIONS, "--out", tmp_path / "out"), "these are the best sets so far"),
         (("explain", file, "i1", *OPTIONS), "i1: {"),
         (("explain", file, "i1", *OPTIONS, "--json"), '"instance": "i1"'),
-        (("report", file, *OPTIONS, "-o", tmp_path / "r.html"), "iterations; the page shows the best reached so far."),
+        (("report", file, *OPTIONS, "-o", tmp_path / "r.html"), "iterations; the page shows the best sets so far."),
     ):
         result = run(*arguments)
         assert result.exit_code == 130, arguments
@@ -106,22 +106,22 @@ def test_interrupted_before_anything_was_reached(file, tmp_path, monkeypatch):
 
 
 def test_an_output_that_takes_nothing_more_is_said(file, monkeypatch):
-    from epivote.cli import show_aggregate
+    from epivote.cli import estimating
 
     def full(*_given):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(show_aggregate, "aggregate_json", full)
+    monkeypatch.setattr(estimating, "aggregate_json", full)
     result = run("aggregate", file, *OPTIONS, "--json")
     assert (result.exit_code, result.stderr) == (1, "epivote: cannot write the output: No space left on device\n")
 
 
 def test_a_reader_that_has_gone_away_is_not_an_error_of_ours(file, monkeypatch):
-    from epivote.cli import show_aggregate
+    from epivote.cli import estimating
 
     def gone(*_given):
         raise BrokenPipeError(32, "Broken pipe")
 
-    monkeypatch.setattr(show_aggregate, "aggregate_json", gone)
+    monkeypatch.setattr(estimating, "aggregate_json", gone)
     result = run("aggregate", file, *OPTIONS, "--json")
     assert "cannot write the output" not in result.stderr

@@ -10,7 +10,7 @@ from epivote import EM, Ballots, open_packed, read_ballots, simulate, write_ball
 from epivote.cli import show_packed
 from epivote.data import packing
 from epivote.estimate.review import Doubt
-from said import percent, run, said, table, told
+from said import block, percent, run, said, table, told
 
 
 def written(path, cast):
@@ -19,29 +19,43 @@ def written(path, cast):
     return path
 
 
-@pytest.mark.parametrize(("count", "caption"), [(29, ""), (30, ""), (31, "and 1 more; --json gives all")])
-def test_thirty_sets_are_shown(count, caption, tmp_path):
+@pytest.mark.parametrize("count", [23, 24, 25])
+def test_up_to_24_sets_are_shown_else_a_sample_of_five(count, tmp_path):
     path = written(tmp_path / "b.csv", {("v", f"z{k}"): "a" for k in range(count)})
-    shown = table(said("aggregate", path, "--size", "0..1", "--method", "majority"), "Sets")
-    assert [row[0] for row in shown.rows] == [f"z{k}" for k in range(min(count, 30))]
-    assert shown.caption == caption
+    text = said("aggregate", path, "--size", "0..1", "--method", "majority")
+    all_names = [f"z{k}" for k in range(count)]
+    shown = [row[0] for row in (block(text, "Sets") or block(text, "A sample of the sets (5 of 25"))[1:]]
+    assert shown == (all_names if count < 25 else ["z2", "z7", "z12", "z17", "z22"])
+    shown = [
+        row[0] for row in block(said("aggregate", path, "--size", "0..1", "--method", "majority", "--all"), "inst")
+    ]
+    assert shown == ["instance", *all_names]
 
 
-@pytest.mark.parametrize(("count", "caption"), [(30, ""), (31, "and 1 more; --json gives all")])
-def test_thirty_voters_worth_a_look_are_shown(count, caption, tmp_path):
-    """Voters with one ballot each: too few to say."""
-    cast = {(f"v{k}", "z"): "a" for k in range(count)} | {("v3", "y"): "a"}
+def test_voters_with_too_few_ballots_are_counted_only(tmp_path):
+    cast = {(f"v{k}", "z"): "a" for k in range(31)} | {("v3", "y"): "a"}
     text = said(
         "aggregate", written(tmp_path / "b.csv", cast), "--size", "1", "--method", "em", "--alternatives", "a|b"
     )
-    shown = table(text, "Voters worth a look")
-    assert [row[0] for row in shown.rows] == ["v3", *(f"v{k}" for k in range(count) if k != 3)][:30]
-    assert shown.caption == caption
-    assert f"\n{count} of {count} voters are worth a look. Most informative: v3 (" in text
+    assert "\nNo voter is suspicious; 31 cast too few ballots to say.\n" in text
 
 
-@pytest.mark.parametrize(("doubtful", "caption"), [(9, ""), (10, ""), (11, "and 1 more; --json gives all")])
-def test_ten_items_to_review_are_shown(doubtful, caption, tmp_path, monkeypatch):
+@pytest.mark.parametrize("count", [10, 11])
+def test_ten_suspicious_voters_are_shown(count, tmp_path):
+    """Good voters, and some who tick everything."""
+    cast = {(f"v{v}", f"z{k}"): ("a", "b")[k % 2] for k in range(20) for v in range(5)}
+    cast |= {(f"w{v}", f"z{k}"): "a|b" for k in range(20) for v in range(count)}
+    path = written(tmp_path / "b.csv", cast)
+    text = said("aggregate", path, "--size", "1", "--method", "em")
+    title, _, *rows = block(text, f"{count} of {count + 5} voters are suspicious")
+    assert title == [f"{count} of {count + 5} voters are suspicious{' (10 shown)' if count > 10 else ''}."]
+    assert [row[0] for row in rows] == [f"w{v}" for v in range(10)]
+    text = said("aggregate", path, "--size", "1", "--method", "em", "--all")
+    assert [row[0] for row in block(text, f"{count} of")[2 : count + 2]] == [f"w{v}" for v in range(count)]
+
+
+@pytest.mark.parametrize("doubtful", [9, 10, 11])
+def test_ten_doubtful_instances_are_shown(doubtful, tmp_path, monkeypatch):
     path = written(tmp_path / "b.csv", {(f"v{v}", f"z{k}"): "a" for k in range(20) for v in range(6)})
     doubts = [Doubt(f"z{k}", 0.5, ("a",), (), 0.4, 6, None if k == 1 else k + 2) for k in range(doubtful)]
     asked = []
@@ -53,13 +67,11 @@ def test_ten_items_to_review_are_shown(doubtful, caption, tmp_path, monkeypatch)
     monkeypatch.setattr(EM, "confidence_", np.array([0.5] * doubtful + [0.99] * (20 - doubtful)))
     monkeypatch.setattr(EM, "review", review)
     text = said("aggregate", path, "--size", "0..1", "--method", "em", "--alternatives", "a|b")
-    shown = table(text, "Items to review, most doubtful first")
     assert asked == [(0.95, 10)]
-    assert shown.rows == [
-        [f"z{k}", "a", "(none)", "50.0%", "many" if k == 1 else f"about {k + 2}"] for k in range(min(doubtful, 10))
+    assert block(text, "most doubtful")[1:] == [
+        [f"z{k}", "a", "(none)", "50.0 %", "many" if k == 1 else f"about {k + 2}"] for k in range(min(doubtful, 10))
     ]
-    assert shown.caption == caption
-    assert f"\n{doubtful} of 20 sets have a confidence below 95%.\n" in text
+    assert f"{20 - doubtful} with a confidence of 95 % or more, {doubtful} doubtful.\n" in text
 
 
 @pytest.mark.parametrize(("count", "caption"), [(19, ""), (20, ""), (21, "and 1 more; --json gives all")])
@@ -75,20 +87,19 @@ def test_twenty_alternatives_are_shown(count, caption, tmp_path):
 def test_good_voters_are_not_looked_at(tmp_path):
     cast = {(f"v{v}", f"z{k}"): ("a", "b")[k % 2] for k in range(60) for v in range(5)}
     text = said("aggregate", written(tmp_path / "b.csv", cast), "--size", "1", "--method", "em")
-    assert table(text, "Voters worth a look") is None
-    assert "\nNo voter stands out. Most informative: v" in text
-    assert "\nEvery set has a confidence of 95% or more.\n" in text
+    assert text.startswith("Found 60 sets of size 1, all with a confidence of 95 % or more.\n")
+    assert "\nNo voter is suspicious.\n" in text
+    assert "most doubtful" not in text
 
 
 @pytest.mark.parametrize(("count", "listed"), [(5, ""), (6, " and 1 more")])
 def test_ties_are_named(count, listed, tmp_path):
     cast = {("v", f"z{k}"): "a|b" for k in range(count)} | {("v", "one"): "a", ("v", "other"): "b"}
-    text = said("aggregate", written(tmp_path / "b.csv", cast), "--size", "1", "--method", "em")
+    text = said("aggregate", written(tmp_path / "b.csv", cast), "--size", "1", "--method", "em", "--all")
     names = ", ".join(repr(f"z{k}") for k in range(5))
-    assert (
-        f"\n{count} sets had equally likely rivals, and the order of the alternatives decided: {names}{listed}.\n"
-        in text
-    )
+    assert f"\nWarning: {count} ties, decided by the order of the alternatives: {names}{listed}.\n" in text
+    text = said("aggregate", tmp_path / "b.csv", "--size", "1", "--method", "em")
+    assert f"\nWarning: {count} ties, decided by the order of the alternatives: 'z0' and {count - 1} more.\n" in text
     assert told("aggregate", tmp_path / "b.csv", "--size", "1", "--method", "em")["ties"] == [
         f"z{k}" for k in range(count)
     ]
@@ -126,21 +137,23 @@ def test_sets_of_a_packed_folder(crowd, sets):
     )
     packed, fitted = open_packed(crowd / "packed"), EM((1, 2)).fit(open_packed(crowd / "packed"))
     assert len(packed.blocks) > 2
-    assert text.startswith(f"{crowd / 'packed'}: {packed.in_words()}.\nMethod em, sets of 1..2: converged after ")
     shares = ", ".join(
-        f"{percent(sum(sure >= step for sure, _, _ in sets) / 25)} at least {round(100 * step)}%"
+        f"{percent(sum(sure >= step for sure, _, _ in sets) / 25, 0)} at least {round(100 * step)} %"
         for step in (0.5, 0.8, 0.95, 0.99)
     )
-    assert f"\nHow sure the 25 sets are: {shares}.\n" in text
-    shown = table(text, "Most doubtful sets")
-    assert shown.heads == ["instance", "found", "confidence"]
-    assert shown.rows == [[name, ", ".join(names), percent(sure)] for sure, name, names in sets[:10]]
+    assert text.startswith(
+        f"Found 25 sets of size 1..2. Confidence: {shares}.\n{crowd / 'packed'} (packed): {packed.in_words()}.\nMethod em.\n"
+    )
     doubtful = sum(sure < 0.95 for sure, _, _ in sets)
     assert 10 < doubtful < 25
-    assert shown.caption == f"and {doubtful - 10} more; truth.csv gives all"
-    flagged = [each for each in fitted.reliability() if each.flags]
-    assert f"\n{len(flagged)} of 6 voters are worth a look." in text
+    title, heads, *rows = block(text, "Least confident sets")
+    assert title == [f"Least confident sets (10; {doubtful} have a confidence below 95 %)"]
+    assert heads == ["instance", "set", "confidence"]
+    assert rows == [[name, ", ".join(names), percent(sure)] for sure, name, names in sets[:10]]
+    flagged = [each for each in fitted.reliability() if any("too few" not in flag for flag in each.flags)]
+    assert f"\n{len(flagged)} of 6 voters {'is' if len(flagged) == 1 else 'are'} suspicious" in text
     assert f"\nWrote truth.csv, voters.csv, alternatives.csv to {crowd / 'again'}.\nSeconds: fit " in text
+    assert text.endswith(f"\n  epivote explain {crowd / 'packed'} {sets[0][1]} --size 1..2 --method em\n")
 
 
 def test_a_packed_folder_as_json(crowd, sets):
@@ -169,8 +182,11 @@ def test_a_packed_folder_as_json(crowd, sets):
 def test_rules_that_count_say_nothing_about_confidence(crowd, tmp_path):
     options = ("aggregate", crowd / "packed", "--size", "1..2", "--method", "modal")
     text = said(*options)
-    assert "How sure" not in text
-    assert text.endswith("\nNothing was written; add --out DIR to keep all sets and voters as CSV.\n")
+    assert "onfidence" not in text
+    assert text.endswith(
+        "\nNext, write all sets and voters as CSV:\n"
+        f"  epivote aggregate {crowd / 'packed'} --size 1..2 --method modal --out result\n"
+    )
     found = told(*options)
     assert (found["sets_at_least_this_sure"], found["most_doubtful"], found["log_likelihood"]) == (None, [], None)
     assert "Seconds" not in text
@@ -179,7 +195,7 @@ def test_rules_that_count_say_nothing_about_confidence(crowd, tmp_path):
 def test_other_outputs_of_a_packed_folder_are_those_of_its_ballots(crowd, tmp_path):
     options = ("aggregate", crowd / "packed", "--size", "1..2", "--method", "modal")
     page = said(*options, "--report", tmp_path / "r.html")
-    assert table(page, "Sets") is not None
+    assert block(page, "A sample of the sets") != []
     assert (tmp_path / "r.html").exists()
     refused = run(*options, "--predictions", tmp_path / "p.json")
     assert "--predictions needs a Label Studio JSON file" in refused.stderr
@@ -213,7 +229,7 @@ def test_a_scheduler_that_cannot_be(crowd, monkeypatch):
     options = ("aggregate", crowd / "packed", "--size", "1", "--scheduler")
     result = run(*options, "nonsense://x")
     assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
-    assert "no Dask scheduler answers at 'nonsense://x'" in result.stderr
+    assert "cannot connect to a Dask scheduler at 'nonsense://x'" in result.stderr
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
     result = run(*options, "tcp://x:1")
     assert result.stderr == "epivote: --scheduler needs Dask; install it with: pip install 'epivote[cluster]'\n"

@@ -141,9 +141,9 @@ def test_sizes_are_kept(crowd, tmp_path):
     assert sizes_of(answer) == [4, 0] + [2] * 10
     assert answer["own_sizes"] == {"i1": [4, 4], "i2": [0, 0]}
     text = said("aggregate", crowd, "--method", "em", "--size", "2", "--sizes", own)
-    assert "\nMethod em, sets of 2 (2 instances with sizes of their own): converged" in text
-    assert re.search(r"^  i2 +\(none\) +\d", text, re.MULTILINE)
-    assert "sets of at least 1:" in said("aggregate", crowd, "--method", "em", "--size", "1..")
+    assert "Found 12 sets of size 2 (2 instances with other size bounds): " in text
+    assert re.search(r"^i2 +\(none\) +> 9", text, re.MULTILINE)
+    assert "sets of size 1 or more:" in said("aggregate", crowd, "--method", "em", "--size", "1..")
 
 
 @pytest.mark.filterwarnings("always")
@@ -235,7 +235,7 @@ def test_a_report_says_how_it_was_made(crowd, tmp_path, monkeypatch):
     assert "<bdi>epivote report &#39;a file.csv&#39;</bdi>" in text
     assert f"<dt>File</dt><dd><bdi>{crowd}</bdi>" in text
     assert "<dt>Method</dt><dd><bdi>em</bdi>" in text
-    assert "<dt>Read as</dt><dd><bdi>ballots</bdi>" in text
+    assert "<dt>Format</dt><dd><bdi>ballots</bdi>" in text
     answer = told(*options, "--anonymize")
     assert answer == {"files": [str(page)], "status": "converged", "instances": 12, "voters": 5}
     text = page.read_text()
@@ -243,7 +243,7 @@ def test_a_report_says_how_it_was_made(crowd, tmp_path, monkeypatch):
     assert "<dt>File</dt><dd><bdi>ballots.csv</bdi>" in text
     said("aggregate", crowd, "--size", "1..2", "--report", page)
     assert '"v1"' in page.read_text(), "the report of aggregate has the names"
-    assert re.search(r"<dt>Method</dt><dd><bdi>amle \(few instances", page.read_text())
+    assert re.search(r"<dt>Method</dt><dd><bdi>em \(few instances", page.read_text())
     monkeypatch.chdir(tmp_path)
     said("report", crowd, "--size", "1..2", "--method", "modal")
     assert (tmp_path / "report.html").exists()
@@ -369,9 +369,9 @@ def test_options_of_simulate(options, changed, tmp_path):
     same_as(tmp_path, drawn)
     ballots = tmp_path / "ballots.csv"
     assert text.splitlines() == [
-        f"Drew {drawn.ballots.in_words()}.",
+        f"Simulated {drawn.ballots.in_words()}.",
         f"Wrote ballots.csv, gold.csv, voters.csv to {tmp_path}.",
-        f"Try: epivote aggregate {ballots} --size {bounds} --gold {tmp_path / 'gold.csv'}",
+        f"Next: epivote aggregate {ballots} --size {bounds} --gold {tmp_path / 'gold.csv'}",
     ]
 
 

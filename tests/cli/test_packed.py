@@ -52,8 +52,8 @@ def test_several_blocks_make_one_file_of_sets(tmp_path, monkeypatch):
     told = run("aggregate", tmp_path / "p", "--size", "1..2", "--out", tmp_path / "out", "--timings")
     assert told.exit_code == 0, told.stderr
     assert len(read_truths(tmp_path / "out" / "truth.csv")) == 120
-    assert "How sure the 120 sets are" in told.stdout
-    assert "Most doubtful sets" in told.stdout
+    assert "Found 120 sets of size 1..2. Confidence: " in told.stdout
+    assert "Least confident sets (10; " in told.stdout
     assert "Seconds: fit" in told.stdout
     found = json.loads(run("aggregate", tmp_path / "p", "--size", "1..2", "--json").stdout)
     assert (found["blocks"], found["instances"], found["status"]) == (12, 120, "converged")

@@ -26,13 +26,13 @@ def test_sizes():
     assert ballots.ballot_sizes.tolist() == [2, 0, 1]
     assert ballots.ballots_per_voter.tolist() == [2, 1]
     assert repr(ballots) == (
-        "Ballots(2 voters, 2 instances, 3 alternatives, 3 ballots (1 empty), 3 approvals, 75% answered)"
+        "Ballots(2 voters, 2 instances, 3 alternatives, 3 ballots (1 empty), 3 approvals, 75 % answered)"
     )
 
 
 def test_menus_show_in_the_repr():
     ballots = Ballots.from_mapping(QUIZ, menu={"q1": ["a", "b"], "q2": ["a", "b", "c"]})
-    assert repr(ballots).endswith("75% answered, menus of 2..3)")
+    assert repr(ballots).endswith("75 % answered, menus of 2..3)")
 
 
 def test_a_menu_that_offers_everything_everywhere_is_no_menu():

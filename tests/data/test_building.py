@@ -308,8 +308,8 @@ def test_words_count_empty_ballots_and_thousands():
         "12,345 voters",
     ]
     one = Ballots.from_mapping({("v", "z"): {"a"}})
-    assert repr(one) == "Ballots(1 voter, 1 instance, 1 alternative, 1 ballot, 1 approval, 100% answered)"
-    assert GOOD.in_words().endswith("3 ballots (1 empty), 3 approvals, 75% answered, menus of 2..2")
+    assert repr(one) == "Ballots(1 voter, 1 instance, 1 alternative, 1 ballot, 1 approval, 100 % answered)"
+    assert GOOD.in_words().endswith("3 ballots (1 empty), 3 approvals, 75 % answered, menus of 2..2")
     many = Ballots.from_mapping({(f"v{i}", "z"): set() for i in range(1200)}, alternatives=["a"])
     assert "1,200 ballots (1,200 empty), 0 approvals" in repr(many)
 

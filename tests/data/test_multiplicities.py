@@ -48,7 +48,7 @@ def test_totals_count_everyone():
     assert BALLOTS.ballots_per_instance.tolist() == [3, 2]
     assert BALLOTS.coverage == 11 / 12
     assert repr(BALLOTS) == (
-        "Ballots(6 voters (3 different), 2 instances, 3 alternatives, 11 ballots (2 empty), 10 approvals, 92% answered)"
+        "Ballots(6 voters (3 different), 2 instances, 3 alternatives, 11 ballots (2 empty), 10 approvals, 92 % answered)"
     )
 
 

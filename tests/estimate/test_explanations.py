@@ -74,7 +74,7 @@ def test_explanations_of_learnt_rates_and_of_gold_hold_what_the_ballots_say(seed
             told = check_explanation(election, fitted, instance, gold)
             if instance in gold:
                 assert set(told.answer) == gold[instance]
-                assert told.bound_effect.startswith("The set was given as gold; probability and margins are what")
+                assert told.bound_effect.startswith("The set was given as gold; probabilities and margins are those")
 
 
 def one_instance(ticks, bounds, menu="abcd"):
@@ -87,13 +87,13 @@ def one_instance(ticks, bounds, menu="abcd"):
 @pytest.mark.parametrize(
     ("ticks", "bounds", "effect"),
     [
-        (["abc"], (0, 2), "At most 2 can be right, so {c} stayed out although more speaks for."),
-        (["abcd"], (0, 2), "At most 2 can be right, so {c, d} stayed out although more speaks for."),
-        (["abc"], (0, 0), "At most 0 can be right, so {a, b, c} stayed out although more speaks for."),
-        ([""], (1, 3), "At least 1 must be right, so {a} came in although more speaks against."),
-        (["a"], (3, 4), "At least 3 must be right, so {b, c} came in although more speaks against."),
-        (["ab"], (1, 2), "The size bounds changed nothing: every margin above 0 is in, every one below is out."),
-        (["ab", "a"], (1, 1), "At most 1 can be right, so {b} stayed out although more speaks for."),
+        (["abc"], (0, 2), "The evidence is for {c}, but a set has at most 2 alternatives."),
+        (["abcd"], (0, 2), "The evidence is for {c, d}, but a set has at most 2 alternatives."),
+        (["abc"], (0, 0), "The evidence is for {a, b, c}, but a set has at most 0 alternatives."),
+        ([""], (1, 3), "The evidence is against {a}, but a set has at least 1 alternative."),
+        (["a"], (3, 4), "The evidence is against {b, c}, but a set has at least 3 alternatives."),
+        (["ab"], (1, 2), "The size bounds changed nothing: the set holds every alternative with a margin above 0."),
+        (["ab", "a"], (1, 1), "The evidence is for {b}, but a set has at most 1 alternative."),
     ],
 )
 def test_the_effect_of_bounds_is_said_with_the_bound_and_the_names(ticks, bounds, effect):

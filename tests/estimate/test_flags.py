@@ -14,8 +14,8 @@ NOTHING |= {"others": None, "same": None, "expected": None}
 SENTENCES = [
     (FlagKind.TICKS_EVERYTHING, {}, "ticks everything"),
     (FlagKind.TICKS_NOTHING, {}, "ticks nothing"),
-    (FlagKind.TOO_FEW_BALLOTS, {"right_seen": 8.6}, "too few ballots to say (9 right answers seen)"),
-    (FlagKind.WORSE_THAN_CHANCE, {}, "worse than chance: a tick speaks against the answer"),
+    (FlagKind.TOO_FEW_BALLOTS, {"right_seen": 8.6}, "too few ballots to say (9 right alternatives seen)"),
+    (FlagKind.WORSE_THAN_CHANCE, {}, "worse than chance: a tick speaks against the alternative"),
     (FlagKind.GUESSING, {}, "cannot be told from guessing"),
     (
         FlagKind.NEAR_COPY,

@@ -54,10 +54,10 @@ def test_explanations_say_what_the_bounds_did():
         {("v", "z"): {"a", "b", "c"}, ("w", "z"): {"a", "b", "c"}}, alternatives=list("abcd")
     )
     known = MaximumLikelihood(0.9, 0.1, 0.5, bounds=(1, 2)).fit(ballots).explain("z")
-    assert known.bound_effect == "At most 2 can be right, so {c} stayed out although more speaks for."
+    assert known.bound_effect == "The evidence is for {c}, but a set has at most 2 alternatives."
     silent = Ballots.from_mapping({("v", "z"): set()}, alternatives=["a", "b"])
     forced = MaximumLikelihood(0.9, 0.1, 0.5, bounds=1).fit(silent).explain("z")
-    assert forced.bound_effect == "At least 1 must be right, so {a} came in although more speaks against."
+    assert forced.bound_effect == "The evidence is against {a}, but a set has at least 1 alternative."
     free = MaximumLikelihood(0.9, 0.1, 0.5).fit(ballots).explain("z")
     assert free.bound_effect.startswith("The size bounds changed nothing")
     assert "in  a: margin" in free.to_text()
@@ -113,7 +113,7 @@ def test_flags_name_who_is_worth_a_look():
     assert flags["all"] == ("ticks everything", "cannot be told from guessing")
     assert flags["none"] == ("ticks nothing", "cannot be told from guessing")
     assert flags["coin"] == ("cannot be told from guessing",)
-    assert flags["contrary"] == ("worse than chance: a tick speaks against the answer",)
+    assert flags["contrary"] == ("worse than chance: a tick speaks against the alternative",)
     assert flags["copycat"] == ("near-copy of v1 (80 of 80 common ballots are identical)",)
     assert flags["v1"] == ("near-copy of copycat (80 of 80 common ballots are identical)",)
     assert flags["perfect"] == flags["flawless"] == (), "two who are always right need not copy from each other"

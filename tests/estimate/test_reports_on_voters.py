@@ -101,14 +101,14 @@ def test_who_ticks_one_of_a_hundred_ticks_nothing():
 
 
 def test_ten_right_answers_are_enough_to_say_something():
-    assert flags_of(9, 9.9, 0, 30) == ("too few ballots to say (10 right answers seen)",)
-    assert flags_of(9, 9, 0, 30) == ("too few ballots to say (9 right answers seen)",)
-    assert flags_of(0, 9, 29, 30, (0.1, 0.9)) == ("too few ballots to say (9 right answers seen)",)
+    assert flags_of(9, 9.9, 0, 30) == ("too few ballots to say (10 right alternatives seen)",)
+    assert flags_of(9, 9, 0, 30) == ("too few ballots to say (9 right alternatives seen)",)
+    assert flags_of(0, 9, 29, 30, (0.1, 0.9)) == ("too few ballots to say (9 right alternatives seen)",)
     assert flags_of(9, 10, 0, 30) == ()
-    assert flags_of(0, 0, 0, 0) == ("too few ballots to say (0 right answers seen)",)
+    assert flags_of(0, 0, 0, 0) == ("too few ballots to say (0 right alternatives seen)",)
 
 
-WORSE = "worse than chance: a tick speaks against the answer"
+WORSE = "worse than chance: a tick speaks against the alternative"
 GUESSING = "cannot be told from guessing"
 
 

@@ -2,6 +2,7 @@ import importlib.util
 from pathlib import Path
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+INSTALLED = EXAMPLES.parent / "src" / "epivote" / "cli" / "demo_quiz"
 
 
 def test_the_carried_quiz_is_what_its_generator_makes(tmp_path):
@@ -11,3 +12,4 @@ def test_the_carried_quiz_is_what_its_generator_makes(tmp_path):
     module.make(tmp_path)
     for name in ("birds.csv", "birds-gold.csv"):
         assert (tmp_path / name).read_bytes() == (EXAMPLES / name).read_bytes()
+        assert (tmp_path / name).read_bytes() == (INSTALLED / name).read_bytes()

@@ -151,7 +151,7 @@ def test_explanations_of_gold_and_of_early_stops_say_what_they_are():
     assert told.bound_effect.startswith("The set was given as gold")
     early = AMLE((1, 2), max_iterations=1).fit(ballots)
     effects = {early.explain(name).bound_effect for name in ballots.instances}
-    assert any(effect.startswith("The estimate was stopped before it had settled") for effect in effects)
+    assert any(effect.startswith("The iteration stopped before convergence") for effect in effects)
     assert "the threshold" in told.to_text()
 
 

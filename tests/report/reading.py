@@ -80,9 +80,17 @@ class Page:
     def section(self, name) -> Node | None:
         return next((each for each in self.root.all("section") if each["id"] == name), None)
 
-    def tiles(self) -> dict[str, str]:
-        (tiles,) = self.root.all("dl", "tiles")
-        return {each.one("dt").text(): each.one("dd").text() for each in tiles.all("div")}
+    def card(self, number) -> Node:
+        """One of the four answers of the first screen, from 0."""
+        return [each for each in self.root.all("div") if "card" in each.attributes.get("class", "").split()][number]
+
+    def bars(self, node) -> list[tuple[str, str, float]]:
+        """Labels, texts and lengths of labelled bars."""
+        return [
+            (row.one("dt").text(), row.one("dd").all("span")[-1].text(), percent_of(row.all("i")[0]))
+            for bars in node.all("dl", "bars")
+            for row in bars.all("div")
+        ]
 
     def warnings(self) -> list[str]:
         return [each.text() for box in self.root.all("div", "careful") for each in box.all("li")]
@@ -92,6 +100,11 @@ class Page:
 
     def charts(self, section) -> list[Node]:
         return self.section(section).all("svg")
+
+
+def percent_of(bar) -> float:
+    """The length of a bar."""
+    return float(bar["style"].removeprefix("width:").removesuffix("%"))
 
 
 def rows(table) -> list[list[str]]:

@@ -11,7 +11,7 @@ from epivote import (
     reference_crowd,
     write_report,
 )
-from watched import FIND, ITEMS, VOTERS, open_item, opened
+from watched import FIND, INSTANCES, VOTERS, open_instance, opened
 
 # Screens and paper
 
@@ -38,7 +38,7 @@ CONTRAST = """() => {
 def test_no_sideways_scrolling_and_readable_text_in_light_or_dark(browser, report, scheme, background):
     _, path = report
     with opened(browser, path, color_scheme=scheme) as page:
-        open_item(page, "picture 6")
+        open_instance(page, "picture 6")
         for width in (1280, 768, 390, 360):
             page.set_viewport_size({"width": width, "height": 800})
             assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -51,11 +51,11 @@ def test_paper_gets_all_rows(browser, tmp_path):
     path = write_report(EM((1, 2)).fit(crowd.ballots), tmp_path / "r.html")
     with opened(browser, path, color_scheme="dark") as page:
         page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-        assert page.locator(f"{ITEMS} tbody tr").count() == 300
+        assert page.locator(f"{INSTANCES} tbody tr").count() == 300
         assert page.locator(f"{VOTERS} tbody tr").count() == 40
         assert page.locator("details:not([open])").count() == 0
         page.evaluate("window.dispatchEvent(new Event('afterprint'))")
-        assert page.locator(f"{ITEMS} tbody tr").count() == 25
+        assert page.locator(f"{INSTANCES} tbody tr").count() == 25
         assert page.locator("details[open]").count() == 0
         paper = page.pdf(format="A4")
         assert paper.startswith(b"%PDF")
@@ -70,7 +70,7 @@ def test_paper_gets_all_rows(browser, tmp_path):
 def test_landmarks_headings_and_labels(browser, report):
     _, path = report
     with opened(browser, path) as page:
-        open_item(page, "picture 6")
+        open_instance(page, "picture 6")
         for landmark in ("header", "nav", "main", "footer"):
             assert page.locator(f"body {landmark}").count() == 1
         assert page.locator("html").get_attribute("lang") == "en"
@@ -107,11 +107,11 @@ def test_the_first_tab_skips_the_navigation(browser, report):
     _, path = report
     with opened(browser, path) as page:
         page.keyboard.press("Tab")
-        assert page.evaluate("document.activeElement.textContent") == "Skip to what was found"
+        assert page.evaluate("document.activeElement.textContent") == "Skip to the overview"
         assert page.evaluate("document.activeElement.getBoundingClientRect().left") >= 0, "it is seen while focused"
         page.keyboard.press("Enter")
         assert page.evaluate("location.hash") == "#found"
-        page.locator(f"{ITEMS} thead button").first.focus()
+        page.locator(f"{INSTANCES} thead button").first.focus()
         assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") in ("solid", "auto")
 
 
@@ -125,11 +125,11 @@ def test_only_one_page_of_very_many_items_is_in_the_document(browser, tmp_path):
     path = write_report(fitted.fit(crowd.ballots), tmp_path / "r.html")
     assert path.stat().st_size < 160 * 5_000
     with opened(browser, path) as page:
-        page.locator(f"{ITEMS} tbody tr").first.wait_for()
+        page.locator(f"{INSTANCES} tbody tr").first.wait_for()
         assert page.locator("tr").count() < 200
-        page.locator(f"{ITEMS} {FIND}").fill("i77")
-        page.locator(f"{ITEMS} thead button").first.click()
-        page.locator(f"{ITEMS} thead button", has_text="Confidence").click()
-        assert page.locator(f"{ITEMS} [role=status]").inner_text() == "1 to 11 of 11 found of 5,000"
-        open_item(page, "i770")
+        page.locator(f"{INSTANCES} {FIND}").fill("i77")
+        page.locator(f"{INSTANCES} thead button").first.click()
+        page.locator(f"{INSTANCES} thead button", has_text="Confidence").click()
+        assert page.locator(f"{INSTANCES} [role=status]").inner_text() == "1 to 11 of 11 found of 5,000"
+        open_instance(page, "i770")
         assert page.locator("tr.detail").count() == 1

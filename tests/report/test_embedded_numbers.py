@@ -64,7 +64,7 @@ def test_best_sets_do_not_depend_on_the_blocks_they_are_found_in(cells, tmp_path
     fitted.fit(ballots)
     monkeypatch.setattr(embedded, "CELLS_PER_BLOCK", cells)
     data = Page(write_report(fitted, tmp_path / "r.html")).data
-    known, items = sets_of(data), data["items"]
+    known, items = sets_of(data), data["instances"]
     top, chances = numbers(items["top"]).reshape(-1, 4), numbers(items["chances"]).reshape(-1, 4)
     for z, name in enumerate(names):
         best = fitted.best_sets(name, 4)
@@ -83,7 +83,7 @@ def test_fifty_thousand_items_are_kept(count, rated):
     sure = np.linspace(0, 1, count)[::-1].copy()
     sure[-1] = sure[-2] = 1.0
     posterior = SimpleNamespace(set_probabilities=sure) if rated else None
-    shown = embedded.items_shown(SimpleNamespace(ballots=SimpleNamespace(n_instances=count), posterior=posterior))
+    shown = embedded.instances_shown(SimpleNamespace(ballots=SimpleNamespace(n_instances=count), posterior=posterior))
     left_out = max(0, count - 50_000)
     first = [count - 1, count - 2, 0][:left_out] if rated else range(50_000, count)
     assert set(range(count)) - set(shown.tolist()) == set(first)
@@ -93,8 +93,8 @@ def test_fifty_thousand_items_are_kept(count, rated):
 @pytest.mark.parametrize(
     ("count", "last", "words"),
     [
-        (2000, "a1999", "a0 left out and a1999 ticked instead: 1 ballot"),
-        (2000, "a0", "No ballot left out a right alternative and ticked a wrong one."),
+        (2000, "a1999", "a0 left out and a1999 approved instead: 1 ballot"),
+        (2000, "a0", "No ballot left out an alternative of the set and approved another one instead."),
         (2001, "a1999", "There are too many alternatives to compare each with each."),
     ],
 )
@@ -110,7 +110,7 @@ def test_one_alternative_has_no_heat_map(tmp_path):
     ballots = Ballots.from_mapping({("v", "z"): {"a"}}, alternatives=["a"])
     section = Page(write_report(Majority(1).fit(ballots), tmp_path / "r.html")).section("alternatives")
     assert section.all("svg") == []
-    assert "No ballot left out a right alternative and ticked a wrong one." in section.text()
+    assert "No ballot left out an alternative of the set and approved another one instead." in section.text()
 
 
 def test_pairs_without_a_ballot_are_no_confusions():
@@ -188,7 +188,7 @@ def test_anonymous_settings_name_the_method_only(tmp_path):
     assert (hidden.settings()["Estimator"], hidden.settings()["File"]) == ("MaximumLikelihood", "votes.csv")
     shown = Page(write_report(fitted, tmp_path / "r.html", settings=told))
     assert (shown.settings()["Estimator"], shown.settings()["File"]) == (repr(fitted), "/home/ann/votes.csv")
-    assert shown.section("voters").all("circle")[0].text().startswith(("ann:", "bo:"))
+    assert shown.section("voters").all("circle")[0]["aria-label"].startswith(("ann:", "bo:"))
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_without_matplotlib_one_sentence_says_what_to_install(monkeypatch, tmp_p
 
 
 def test_many_voters_are_drawn_by_ballots(tmp_path, monkeypatch):
-    monkeypatch.setattr("epivote.report.svg.MOST_POINTS", 5)
+    monkeypatch.setattr("epivote.report.voter_map.MOST_POINTS", 5)
     crowd = reference_crowd(30, 8, 4, 2)
     page = Page(write_report(EM((1, 2)).fit(crowd.ballots), tmp_path / "r.html"))
     cast = crowd.ballots.ballots_per_voter

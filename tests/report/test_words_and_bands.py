@@ -23,35 +23,56 @@ def summary():
 
 
 def test_words_about_the_map(summary):
-    known = "Every dot is a voter, its area the number of ballots. Orange with a ring: worth a look. "
-    assert content.map_in_words(summary, 2, crosses=True) == f"{known}Lines are 0.95 intervals."
-    some = f"{known}The voter looked at shows its 0.95 intervals as lines. Drawn are 1 of 2 voters, those with most ballots."
+    known = (
+        "Both axes are in log-odds, so that the distance from the dashed line, across or up, is the voter's weight. Every dot is a voter, "
+        "its area the number of ballots. Orange with a ring: flagged. "
+    )
+    assert content.map_in_words(summary, 2, crosses=True) == f"{known}Lines are 95\u00a0% intervals."
+    some = f"{known}Point at a dot to see its 95\u00a0% intervals. Drawn are 1 of 2 voters, those with most ballots."
     assert content.map_in_words(summary, 1, crosses=False) == some
 
 
 def test_words_about_agreement(summary):
-    """Pairs on one instance: {a} and {}, {a, b} and {a, b, c}; c is ticked once on four ballots."""
-    words = content.agreement_in_words(summary)
-    assert words.startswith("Agreement among voters (Krippendorff's alpha; 1 is perfect, 0 is chance): 0.00 over whole")
-    assert words.endswith(" Lowest for single alternatives: a (0.00), c (0.00), b (1.00).")
+    """Pairs on one instance: {a} and {}, {a, b} and {a, b, c}; c is approved once on four ballots."""
+    bars = content.agreement_bars(summary.agreement)
+    assert [bar.label for bar in bars] == ["Whole sets", "Jaccard distance", "MASI distance", "Single alternatives"]
+    assert (bars[0].text, bars[0].percent) == ("0.00", "0.0")
+    weakest = content.weakest_bars(summary.agreement)
+    assert [(bar.label, bar.text, bar.percent) for bar in weakest] == [
+        ("a", "0.00", "0.0"),
+        ("c", "0.00", "0.0"),
+        ("b", "1.00", "100.0"),
+    ]
+    assert "1 is perfect agreement, 0 is chance." in content.agreement_in_words(summary.agreement)
     alone = summarize(EM((1, 2)).fit(Ballots.from_mapping({("ann", "q1"): {"a"}}, alternatives=["a", "b", "c"])))
-    assert content.agreement_in_words(alone) == (
+    assert content.agreement_bars(alone.agreement) == content.weakest_bars(alone.agreement) == []
+    assert content.agreement_in_words(alone.agreement) == (
         "No instance has two ballots, so agreement among voters cannot be measured."
     )
 
 
-def test_words_about_items(summary):
-    whole = "Open an item to see its most probable sets, why it got its set, and all its ballots."
-    assert content.items_in_words(summary, 2) == whole
+def test_disagreement_beyond_chance_is_negative_and_has_no_bar():
+    cast = {("ann", "q1"): {"a"}, ("bo", "q1"): {"b"}, ("ann", "q2"): {"b"}, ("bo", "q2"): {"a"}}
+    found = summarize(EM((1, 2)).fit(Ballots.from_mapping(cast))).agreement
+    assert found.nominal < 0
+    bar = content.agreement_bars(found)[0]
+    assert (bar.text, bar.percent) == (f"−{-found.nominal:.2f}", "0.0")
+
+
+def test_words_about_instances(summary):
+    whole = content.instances_in_words(summary, 2)
+    assert whole.endswith(
+        "Open an instance to see its most probable sets, what every ballot contributed, and all its ballots."
+    )
     assert (
-        content.items_in_words(summary, 1)
-        == f"{whole} The page keeps the 1 most doubtful items; 1 surer ones are left out."
+        content.instances_in_words(summary, 1)
+        == f"{whole} The page holds the 1 most doubtful instances; 1 are left out."
     )
 
 
 def test_ballots_at_a_bound_are_inside(summary):
     """Of sizes 0, 1, 2 and 3 two are allowed."""
-    assert "50% of the ballots have a size that their item's answer may not have." in content.sizes_of_both(
+    assert "50\u00a0% of the ballots have a size outside the size bounds of their instance." in content.sizes_of_both(
         summary.estimate
     )
 
@@ -62,6 +83,6 @@ def test_the_band_covers_the_bars_of_allowed_sizes_and_no_others(bounds, edges):
     drawing = svg.size_bars(counts, bounds, "words")
     found = re.search(r'<rect class="band" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', drawing)
     left, width = map(float, found.groups())
-    frame = svg.Frame((-0.5, 4.5), (0, 1))
+    frame = svg.Frame((-0.5, 4.5), (0, 1), left=53)  # room for `50 %`
     assert left == pytest.approx(frame.x(edges[0]), abs=0.02)
     assert left + width == pytest.approx(frame.x(edges[1]), abs=0.02)

@@ -2,7 +2,7 @@
 
 from contextlib import contextmanager
 
-ITEMS, VOTERS = "#item-table", "#voter-table"
+INSTANCES, VOTERS = "#instance-table", "#voter-table"
 FIND = "input[type=search]"
 
 
@@ -26,6 +26,6 @@ def first_column(page, table) -> list[str]:
     return page.locator(f"{table} tbody th[scope=row][role=rowheader]").all_text_contents()
 
 
-def open_item(page, name) -> None:
-    page.locator(f"{ITEMS} {FIND}").fill(name)
-    page.locator(f"{ITEMS} button.open").get_by_text(name, exact=True).click()
+def open_instance(page, name) -> None:
+    page.locator(f"{INSTANCES} {FIND}").fill(name)
+    page.locator(f"{INSTANCES} button.open").get_by_text(name, exact=True).click()

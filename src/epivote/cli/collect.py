@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from epivote.web.task import Task
 
 app = typer.Typer(
-    help="Ask people: serve a task as pages, watch the sets settle, export the ballots.",
+    help="Collect ballots from people: serve a task as web pages, then export the ballots.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -60,15 +60,17 @@ def new(
 ) -> None:
     """Write a task: a commented example ready to be changed, or instances from a folder or a table.
 
-    Example: epivote collect new quiz.toml --from pictures --alternatives "cat|dog|owl"
+    Example: epivote collect new quiz.toml
+
+    Example: epivote collect new quiz.toml --from pictures --alternatives "a|b"
     """
     from epivote.web.task import EXAMPLE
 
     with one_sentence_per_error():
         if path.suffix != ".toml":
-            raise InputError(f"{path} is no name for a task; use one that ends in .toml")
+            raise InputError(f"{path} is not a name for a task; use one that ends in .toml")
         if path.exists():
-            raise InputError(f"{path} is there already; choose another name or remove it")
+            raise InputError(f"{path} already exists; choose another name or remove it")
         text = EXAMPLE if source is None else _imported(source, path, alternatives, size)
         write_files({path: partial(_write, text)})
         print(f"Wrote {path}. Change it, then: epivote collect check {path}, epivote collect serve {path}")
@@ -93,6 +95,8 @@ def check(task: TaskFile) -> None:
     """Say everything that is wrong with a task, with line and remedy.
 
     Example: epivote collect check quiz.toml
+
+    Example: epivote collect check folder/quiz.toml
     """
     from epivote.web.task import check_task
     from epivote.web.views.theme import remarks
@@ -124,7 +128,7 @@ def serve(
         ),
     ] = None,
     behind_proxy: Annotated[
-        bool, typer.Option("--behind-proxy", help="Believe a proxy on this machine where requests come from.")
+        bool, typer.Option("--behind-proxy", help="Trust X-Forwarded-* headers from a proxy on the same machine.")
     ] = False,
     webhook: Annotated[
         str | None, typer.Option(help="An address that is sent JSON whenever a participant has handed in.")
@@ -136,6 +140,8 @@ def serve(
     """Serve a task until stopped with Ctrl-C.
 
     Example: epivote collect serve quiz.toml
+
+    Example: epivote collect serve quiz.toml --host 0.0.0.0 --port 9000
     """
     with one_sentence_per_error():
         wished = _public(address)
@@ -184,10 +190,12 @@ def export(
     """Write the ballots as an ordinary file, and say how to aggregate them; also while the server runs.
 
     Example: epivote collect export quiz.toml -o ballots.csv
+
+    Example: epivote collect export quiz.toml -o ballots.csv --times
     """
     with one_sentence_per_error():
         if output.suffix != ".csv" or output.name in OWN_FILES:
-            raise InputError(f"{output.name!r} is no name for the ballots; use one such as ballots.csv")
+            raise InputError(f"{output.name!r} is not a name for the ballots; use one such as ballots.csv")
         with _opened(task, database) as (found, store):
             from epivote.web.exporting import export as export_of
 
@@ -220,6 +228,8 @@ def close(task: TaskFile, database: DatabaseAddress = None) -> None:
     """Take no more answers; also while the server runs.
 
     Example: epivote collect close quiz.toml
+
+    Example: epivote collect close quiz.toml --database sqlite:///other.db
     """
     with one_sentence_per_error():
         with _opened(task, database) as (_, store):
@@ -233,6 +243,8 @@ def reopen(task: TaskFile, database: DatabaseAddress = None) -> None:
     """Take answers again, within the opening times of the task; also while the server runs.
 
     Example: epivote collect open quiz.toml
+
+    Example: epivote collect open quiz.toml --database sqlite:///other.db
     """
     from datetime import UTC, datetime
 
@@ -241,7 +253,7 @@ def reopen(task: TaskFile, database: DatabaseAddress = None) -> None:
             store.open_task()
         moment = datetime.now(UTC)
         if found.is_over(moment):
-            print(f"{task} is no longer closed by you, but its closing time has passed; change `closes`, serve anew.")
+            print(f"{task} is no longer closed by you, but its closing time has passed; change `closes`, serve again.")
         elif found.is_early(moment):
             print(f"{task} is no longer closed by you; it opens at the time it says.")
         else:
@@ -252,8 +264,8 @@ def reopen(task: TaskFile, database: DatabaseAddress = None) -> None:
 @app.command()
 def invite(
     task: TaskFile,
-    count: Annotated[int, typer.Option(min=1, max=10_000, help="How many links, each for one person.")] = 1,
-    days: Annotated[float, typer.Option(min=0.0, max=3650.0, help="How many days they are good for.")] = 30.0,
+    count: Annotated[int, typer.Option(min=1, max=10_000, help="Number of links, each for one participant.")] = 1,
+    days: Annotated[float, typer.Option(min=0.0, max=3650.0, help="Number of days for which they are valid.")] = 30.0,
     address: Annotated[
         str | None, typer.Option(help="The address people use; that of the last `serve` if not given.")
     ] = None,
@@ -261,7 +273,9 @@ def invite(
 ) -> None:
     """Print invitation links, each good for one person, once.
 
-    Example: epivote collect invite quiz.toml --count 20
+    Example: epivote collect invite quiz.toml
+
+    Example: epivote collect invite quiz.toml --count 20 --days 7
     """
     with one_sentence_per_error(), _opened(task, database) as (found, store):
         if found.join != "invitation":
@@ -284,6 +298,8 @@ def renew(
     """Replace the organiser's secret, also while the server runs; whoever signed in with the old one is signed out.
 
     Example: epivote collect renew quiz.toml
+
+    Example: epivote collect renew quiz.toml --key
     """
     with one_sentence_per_error(), _opened(task, database) as (_, store):
         if key:
@@ -301,7 +317,9 @@ def backup(
 ) -> None:
     """Copy an SQLite database at one moment, also while the server runs; for PostgreSQL use pg_dump.
 
-    Example: epivote collect backup quiz.toml -o quiz-monday.db
+    Example: epivote collect backup quiz.toml -o monday.db
+
+    Example: epivote collect backup quiz.toml -o /backups/quiz.db
     """
     with one_sentence_per_error():
         with _opened(task, database) as (_, store):
@@ -316,7 +334,7 @@ def _public(address: str | None) -> str | None:
     if address is None:
         return None
     if not re.fullmatch(r"https?://[^/?#\s]+(/[A-Za-z0-9._~-]+)*/?", address):
-        raise InputError(f"--address {address!r} is no web address; write one such as https://quiz.example.org/")
+        raise InputError(f"--address {address!r} is not a web address; write one such as https://quiz.example.org/")
     first = _path(address).partition("/")[2].partition("/")[0]
     if first in OWN_PATHS:
         raise InputError(

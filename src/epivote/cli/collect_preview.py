@@ -21,6 +21,8 @@ def preview(
     """Serve a task to try it out: open to everybody at once, marked on every page, and nothing is kept.
 
     Example: epivote collect preview quiz.toml
+
+    Example: epivote collect preview quiz.toml --port 9000
     """
     with one_sentence_per_error():
         from epivote.web.addresses import addresses_of

@@ -122,14 +122,6 @@ def left_out(count: int, most: int, where: str = "--json") -> str | None:
     return None if count <= most else f"and {count - most:,} more; {where} gives all"
 
 
-def percent(share: float | None) -> str:
-    """`97.3%`, or nothing; what is nearly certain is not shown as certain."""
-    if share is None:
-        return ""
-    shown = f"{share:.1%}"
-    return ">99.9%" if shown == "100.0%" and share < 1 else shown
-
-
 def print_json(members: Mapping[str, object]) -> None:
     """One JSON object; members that are iterators are printed item by item as lists, so that they take no memory."""
     write = sys.stdout.write

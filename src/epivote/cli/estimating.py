@@ -12,6 +12,8 @@ import numpy as np
 import typer
 
 from epivote.cli import show, show_aggregate
+from epivote.cli.again import Again
+from epivote.cli.aggregate_json import aggregate_json
 from epivote.cli.console import INTERRUPTED, one_sentence_per_error, working
 from epivote.cli.fitting import RULES, Clock, Fitted, fit
 from epivote.cli.options import (
@@ -26,12 +28,14 @@ from epivote.cli.options import (
     with_options,
 )
 from epivote.cli.packed import aggregate_packed
+from epivote.cli.show_review import MOST_AHEAD, review_table, show_review, write_review
 from epivote.data.bounds import SizeBounds
 from epivote.data.packed import is_packed
 from epivote.data.parameters import Parameters
 from epivote.errors import InputError
 from epivote.estimate.auto import suggest_method
 from epivote.estimate.base import RatedEstimator
+from epivote.estimate.review import SURE, check_threshold
 from epivote.evaluate.calibration import calibration
 from epivote.evaluate.metrics import score
 from epivote.formats.canonical import read_confidence, read_menu, read_truths
@@ -52,31 +56,41 @@ def aggregate(
     fitting: Fitting,
     reading: Reading,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for truth.csv, voters.csv, ...; - prints truth.csv only.")
+        Path | None,
+        typer.Option(help="Folder for truth.csv, voters.csv, alternatives.csv, inclusion.csv; - prints truth.csv."),
     ] = None,
-    report: Annotated[Path | None, typer.Option(help="Also write a page (.html) to look at and pass on.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Also write a report page (.html) to look at and pass on.")
+    ] = None,
     predictions: Annotated[
         Path | None,
-        typer.Option(help="Label Studio JSON: also write the sets as predictions, for the same project or another."),
+        typer.Option(help="Label Studio JSON only: also write the sets as predictions to this file."),
     ] = None,
     checkpoint: Annotated[
-        Path | None, typer.Option(help="Keep the state of the fit in this file, and go on from it if it is there.")
+        Path | None, typer.Option(help="Save the state of the fit to this file, and resume from it if it exists.")
     ] = None,
     scheduler: Annotated[
-        str | None, typer.Option(help="Packed folders: address of a Dask scheduler, such as tcp://host:8786.")
+        str | None, typer.Option(help="Packed folders only: address of a Dask scheduler, such as tcp://host:8786.")
     ] = None,
-    timings: Annotated[bool, typer.Option("--timings", help="Say how long reading, fitting and writing took.")] = False,
+    timings: Annotated[
+        bool, typer.Option("--timings", help="Print how long reading, fitting and writing took.")
+    ] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Print all sets, voters and remarks instead of one screen.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find the most likely set of every instance and the reliability of every voter.
+    """Find the most likely set of every instance and rate the voters.
 
     Example: epivote aggregate ballots.csv --size 1..2 --out result
+
+    Example: epivote aggregate export.json --size 1.. --gold gold.csv
     """
     with one_sentence_per_error():
         if as_json and str(out) == STANDARD_INPUT:
-            raise InputError("--json and --out - both want standard output; choose one")
+            raise InputError("--json and --out - both write to standard output; choose one")
         if is_packed(ballots) and report is None and predictions is None and str(out) != STANDARD_INPUT:
-            aggregate_packed(ballots, fitting, out, scheduler, checkpoint, timings, as_json)
+            aggregate_packed(Again(ballots, fitting, reading), out, scheduler, checkpoint, timings, as_json)
             return
         if scheduler is not None:
             raise InputError(f"--scheduler needs a packed folder; make one with: epivote pack {ballots} -o DIR")
@@ -100,9 +114,10 @@ def aggregate(
         if str(out) == STANDARD_INPUT:
             sys.stdout.buffer.write(truth_table(estimate).write_csv().encode())
         elif as_json:
-            show_aggregate.aggregate_json(fitted, seconds)
+            aggregate_json(fitted, seconds)
         else:
-            show_aggregate.aggregate_tables(fitted, files, predictions, seconds)
+            told = show_aggregate.Told(Again(ballots, fitting, reading), files, predictions, seconds)
+            show_aggregate.aggregate_tables(fitted, told, everything=everything)
         if fitted.interrupted:
             raise typer.Exit(INTERRUPTED)
 
@@ -112,16 +127,18 @@ def report(
     ballots: BallotFile,
     fitting: Fitting,
     reading: Reading,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("report.html"),
-    title: Annotated[str | None, typer.Option(help="What stands on top of the page.")] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The HTML file to write.")] = Path("report.html"),
+    title: Annotated[str | None, typer.Option(help="Page title.")] = None,
     anonymize: Annotated[
-        bool, typer.Option("--anonymize", help="Call voters voter 1, voter 2, ... everywhere on the page.")
+        bool, typer.Option("--anonymize", help="Replace the names of voters by voter 1, voter 2, ...")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write one self-contained page: sets, how sure, who is reliable, what needs more votes, and why.
+    """Write one HTML page with sets, confidence, voters and reasons.
 
     Example: epivote report ballots.csv --size 1..2 -o report.html
+
+    Example: epivote report ballots.csv --size 1..2 --gold gold.csv
     """
     with one_sentence_per_error():
         fitted = _estimate(ballots, reading, fitting)
@@ -138,16 +155,18 @@ def explain(
     instance: Annotated[str, typer.Argument(help="The instance to explain.")],
     fitting: Fitting,
     reading: Reading,
-    plot: Annotated[Path | None, typer.Option(help="Write a waterfall picture (.png or .svg) as well.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Also write a waterfall chart (.png, .svg or .pdf).")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say why one instance got its set: prior, every voter's push, the size bounds, runners-up.
+    """Explain why one instance got its set: prior, voters and size bounds.
 
     Example: epivote explain ballots.csv "picture 4" --size 1..2
+
+    Example: epivote explain ballots.csv "picture 4" --size 2 --plot why.svg
     """
     with one_sentence_per_error():
         if fitting.method not in ("auto", "em", "amle"):
-            raise InputError(f"method {fitting.method} counts approvals and has nothing to explain; use em or amle")
+            raise InputError(f"method {fitting.method} counts approvals and cannot explain its sets; use em or amle")
         if plot is not None:
             check_picture(plot)
         fitted = _estimate(ballots, reading, fitting)
@@ -161,22 +180,61 @@ def explain(
 
 
 @with_options
+def review(
+    ballots: BallotFile,
+    fitting: Fitting,
+    reading: Reading,
+    threshold: Annotated[
+        float, typer.Option(help="Confidence below which an instance is doubtful, between 0 and 1.")
+    ] = SURE,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write all doubtful instances to this CSV; - prints it.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List doubtful instances and how many more ballots they need.
+
+    Example: epivote review ballots.csv --size 1..2
+
+    Example: epivote review ballots.csv --size 1..2 --threshold .9 -o review.csv
+    """
+    with one_sentence_per_error():
+        check_threshold(threshold)
+        fitted = _estimate(ballots, reading, fitting)
+        if not isinstance(fitted.estimator, RatedEstimator):
+            raise InputError(f"method {fitting.method} states no confidence to review; use auto, em or amle")
+        doubts = fitted.estimator.review(threshold, most=MOST_AHEAD)
+        if output is not None and str(output) != STANDARD_INPUT:
+            write_review(doubts, output)
+        if str(output) == STANDARD_INPUT:
+            sys.stdout.buffer.write(review_table(doubts).write_csv().encode())
+        else:
+            show_review(fitted, doubts, threshold, output, Again(ballots, fitting, reading), as_json=as_json)
+        if fitted.interrupted:
+            raise typer.Exit(INTERRUPTED)
+
+
+@with_options
 def gold(
     ballots: BallotFile,
     fitting: Fitting,
     reading: Reading,
-    count: Annotated[int, typer.Option(help="How many instances; 10 help, 20 are good.")] = 20,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The CSV file to fill in.")] = Path("to-answer.csv"),
-    seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
+    count: Annotated[int, typer.Option(help="Number of instances; 10 to 50 are useful.")] = 20,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The CSV file to write and then to fill in.")] = Path(
+        "to-answer.csv"
+    ),
+    seed: Annotated[int, typer.Option(help="Seed of the random choice.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Choose instances to answer yourself, so that confidence can be calibrated.
+    """Choose instances to answer yourself, to calibrate the confidence.
 
-    Example: epivote gold ballots.csv --size 1..2 --count 20 -o to-answer.csv
+    Example: epivote gold ballots.csv --size 1..2
+
+    Example: epivote gold ballots.csv --size 1..2 --count 30 -o answer.csv
     """
     with one_sentence_per_error():
         if output.exists():
-            raise InputError(f"{output} already exists and may hold answers; name another file with -o")
+            raise InputError(f"{output} already exists and may hold gold sets; name another file with -o")
         fitted = _estimate(ballots, reading, replace(fitting, quick=True))
         if not isinstance(fitted.estimator, RatedEstimator):
             raise InputError(f"method {fitting.method} states no confidence to choose by; use auto, em or amle")
@@ -187,18 +245,20 @@ def gold(
 
 def evaluate(
     truth: Annotated[Path, typer.Argument(help="CSV instance,alternatives, such as the truth.csv of aggregate.")],
-    gold: Annotated[Path, typer.Argument(help="CSV instance,alternatives with the right sets.")],
+    gold: Annotated[Path, typer.Argument(help="CSV instance,alternatives with the true sets.")],
     alternatives: Names = None,
     menu: MenuFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare estimated sets with right ones.
+    """Compare estimated sets with known true sets (gold).
 
     Example: epivote evaluate result/truth.csv gold.csv
+
+    Example: epivote evaluate truth.csv gold.csv --alternatives "cat|dog"
     """
     with one_sentence_per_error():
         if menu is not None and alternatives is not None:
-            raise InputError("--menu and --alternatives both say what was offered; give one of them")
+            raise InputError("--menu and --alternatives both say what was offered; use only one of them")
         found, right = read_truths(truth), read_truths(gold)
         names = split_names(alternatives) or sorted({*found.alternatives, *right.alternatives})
         scores = score(found, right, names if menu is None else read_menu(menu))
@@ -219,22 +279,31 @@ def plan(
     reading: Reading,
     ballots: Annotated[
         Path | None,
-        typer.Option(help="A file of ballots: plan with the voters found in it, and check the plan on its ballots."),
+        typer.Option(help="Ballots you have: plan for voters like theirs, and check the plan on these ballots."),
     ] = None,
-    hit_rate: Annotated[float, typer.Option(help="Without --ballots: chance to tick a right alternative.")] = 0.7,
-    false_alarm_rate: Annotated[float, typer.Option(help="Without --ballots: chance to tick a wrong one.")] = 0.15,
+    hit_rate: Annotated[
+        float, typer.Option(help="Without --ballots: probability that a voter ticks a right alternative.")
+    ] = 0.7,
+    false_alarm_rate: Annotated[
+        float, typer.Option(help="Without --ballots: probability that a voter ticks a wrong alternative.")
+    ] = 0.15,
     n_alternatives: Annotated[
-        int, typer.Option(min=1, max=1000, help="Without --ballots: how many alternatives are offered.")
+        int, typer.Option(min=1, max=1000, help="Without --ballots: number of alternatives.")
     ] = 5,
-    prior: Annotated[float, typer.Option(help="Without --ballots: how often an alternative is right.")] = 0.3,
+    prior: Annotated[
+        float, typer.Option(help="Without --ballots: share of true sets that contain an alternative.")
+    ] = 0.3,
     gold: Annotated[
-        Path | None, typer.Option(help="With --ballots: CSV instance,alternatives with known sets, to check the plan.")
+        Path | None,
+        typer.Option(help="With --ballots: CSV instance,alternatives with known true sets, to check the plan."),
     ] = None,
-    target: Annotated[float, typer.Option(help="Share of sets that should be exactly right.")] = 0.95,
-    plot: Annotated[Path | None, typer.Option(help="Write a picture (.png or .svg) as well.")] = None,
+    target: Annotated[float, typer.Option(help="Share of sets that should be exactly right, between 0 and 1.")] = 0.95,
+    plot: Annotated[Path | None, typer.Option(help="Also write a chart (.png, .svg or .pdf).")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say how many ballots per instance are needed, by simulation and, with --ballots, checked on them.
+    """Estimate how many ballots per instance you need.
+
+    Example: epivote plan --size 1..2 --hit-rate 0.8 --false-alarm-rate 0.1
 
     Example: epivote plan --size 1..2 --ballots ballots.csv --target 0.95
     """
@@ -298,7 +367,7 @@ def _fit(export: Export, ballots: Path, fitting: Fitting, clock: Clock, checkpoi
 
 def _write_report(fitted: Fitted, path: Path, *, anonymize: bool, title: str | None = None) -> Path:
     reason = f" ({'; '.join(fitted.reasons)})" if fitted.reasons else ""
-    told = {"File": str(fitted.source), "Read as": fitted.export.format, "Method": f"{fitted.method}{reason}"}
+    told = {"File": str(fitted.source), "Format": fitted.export.format, "Method": f"{fitted.method}{reason}"}
     if not anonymize:  # it may name a voter
         told["Command"] = shlex.join(["epivote", *sys.argv[1:]])
     notes = (*fitted.export.notes, *fitted.notes)
@@ -309,4 +378,4 @@ def _check_predictions(export: Export, source: Path) -> None:
     if str(source) == STANDARD_INPUT:
         raise InputError("--predictions reads the export a second time; give a file instead of standard input")
     if export.format != "label-studio":
-        raise InputError(f"--predictions needs a Label Studio JSON file; {source} was read as {export.format}")
+        raise InputError(f"--predictions needs a Label Studio JSON file; the format of {source} is {export.format}")

@@ -37,13 +37,15 @@ def inspect(
     reading: Reading,
     size: Annotated[
         str | None,
-        typer.Option(help="Size bounds, as in aggregate: also check whether two halves of the voters agree."),
+        typer.Option(help="Size bounds, as in aggregate: also check how far two halves of the voters agree."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what is in a file, how it was understood, and what looks odd.
+    """Show what is in a file of ballots, and what looks odd.
 
-    Example: epivote inspect export.json
+    Example: epivote inspect ballots.csv
+
+    Example: epivote inspect export.json --size 1..2
     """
     with one_sentence_per_error():
         bounds = None if size is None else SizeBounds.parse(size)
@@ -64,20 +66,24 @@ def convert(
         Path, typer.Argument(help="The file to write: .csv, .tsv, .parquet, .jsonl, .abc.yaml, .cat; - prints CSV.")
     ],
     reading: Reading,
-    to: Annotated[Output | None, typer.Option(help="What to write, if the ending does not tell.")] = None,
-    gold_out: Annotated[Path | None, typer.Option(help="Write the gold sets of the file here, as CSV.")] = None,
-    menu_out: Annotated[Path | None, typer.Option(help="Write what was offered where here, as CSV.")] = None,
+    to: Annotated[Output | None, typer.Option(help="Format to write, if the file name does not tell.")] = None,
+    gold_out: Annotated[Path | None, typer.Option(help="Also write the gold sets of the file to this CSV.")] = None,
+    menu_out: Annotated[
+        Path | None, typer.Option(help="Also write the menus (what was offered on each instance) to this CSV.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change the format of a file of ballots.
+    """Convert a file of ballots from one format to another.
 
     Example: epivote convert export.json ballots.csv
+
+    Example: epivote convert form.csv ballots.parquet --voter Email
     """
     with one_sentence_per_error():
         with working(f"Reading {source}"):
             export = read_file(source, reading)
         if gold_out is not None and export.gold is None:
-            raise InputError(f"{source} holds no gold sets; leave out --gold-out")
+            raise InputError(f"{source} has no gold sets; leave out --gold-out")
         files: list[Path] = []
         if str(target) == STANDARD_INPUT:
             _print(export.ballots.in_memory(), to)
@@ -114,12 +120,18 @@ def _lost(export: Export, to: Output, gold_out: Path | None, menu_out: Path | No
     return [
         note
         for is_lost, note in (
-            (export.gold is not None and gold_out is None, "gold sets are left out; --gold-out FILE keeps them"),
-            (ballots.menu is not None and not (menu_out or one_each), "menus are left out; --menu-out FILE keeps them"),
+            (
+                export.gold is not None and gold_out is None,
+                "gold sets are not in the new file; write them with --gold-out FILE",
+            ),
+            (
+                ballots.menu is not None and not (menu_out or one_each),
+                "menus are not in the new file; write them with --menu-out FILE",
+            ),
             (
                 bool(never) and ballots.menu is None and not one_each,
-                f"alternatives that nobody ticked are left out ({listing(never, 3)}); name all with --alternatives "
-                "when you read the file",
+                f"alternatives that nobody ticked are not in the new file ({listing(never, 3)}); name all with "
+                "--alternatives when you read it",
             ),
             (to == "preflib", "PrefLib files do not say who voted, so voters cannot be recognised across instances"),
         )
@@ -130,35 +142,40 @@ def _lost(export: Export, to: Output, gold_out: Path | None, menu_out: Path | No
 def simulate(
     out: Annotated[Path, typer.Option(help="Folder for ballots.csv, gold.csv and voters.csv; - prints the ballots.")],
     size: Size = "1..2",
-    instances: Annotated[int, typer.Option(help="How many questions.")] = 100,
-    voters: Annotated[int, typer.Option(help="How many voters.")] = 20,
-    alternatives: Annotated[int, typer.Option(help="How many answers to tick from.")] = 5,
+    instances: Annotated[int, typer.Option(help="Number of instances.")] = 100,
+    voters: Annotated[int, typer.Option(help="Number of voters.")] = 20,
+    alternatives: Annotated[int, typer.Option(help="Number of alternatives.")] = 5,
     ballots_each: Annotated[
-        int | None, typer.Option(help="How many voters answer a question; all, if not given.")
+        int | None, typer.Option(help="Ballots per instance; if not given, every voter votes on every instance.")
     ] = None,
     hit_rate: Annotated[
-        float | None, typer.Option(help="Chance to tick a right answer; differs by voter if not given.")
+        float | None,
+        typer.Option(help="Probability that a voter ticks a right alternative; if not given, it differs by voter."),
     ] = None,
     false_alarm_rate: Annotated[
-        float | None, typer.Option(help="Chance to tick a wrong answer; differs by voter if not given.")
+        float | None,
+        typer.Option(help="Probability that a voter ticks a wrong alternative; if not given, it differs by voter."),
     ] = None,
-    spammers: Annotated[float, typer.Option(help="Share of voters who tick without looking.")] = 0.0,
+    spammers: Annotated[float, typer.Option(help="Share of voters who tick at random.")] = 0.0,
     crowd: Annotated[
-        Literal["S", "M", "XL"] | None, typer.Option(help="A reference crowd, in place of all options above.")
+        Literal["S", "M", "XL"] | None,
+        typer.Option(help="A reference crowd of fixed size, instead of the options above."),
     ] = None,
     copies: Annotated[float, typer.Option(help="Share of voters who repeat the ballots of another voter.")] = 0.0,
     shared_mistakes: Annotated[
         float, typer.Option(help="How strongly voters make the same mistakes: 0 (independently) to 1.")
     ] = 0.0,
     difficulty: Annotated[
-        float, typer.Option(help="How much questions differ in difficulty: 0 (not at all), 0.5 (clearly), 1 (a lot).")
+        float, typer.Option(help="How much instances differ in difficulty: 0 (not at all), 0.5 (clearly), 1 (a lot).")
     ] = 0.0,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same ballots.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed; the same seed gives the same ballots.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Make up ballots whose right answers are known, to try things out.
+    """Simulate ballots with known true sets, to try things out.
 
-    Example: epivote simulate --instances 200 --voters 30 --spammers 0.2 --seed 7 --out crowd
+    Example: epivote simulate --out crowd
+
+    Example: epivote simulate --voters 30 --spammers 0.2 --out crowd
     """
     with one_sentence_per_error():
         with working("Drawing ballots"):

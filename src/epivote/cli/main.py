@@ -6,12 +6,12 @@ from typing import Annotated
 import typer
 
 from epivote.cli.collect import app as collect
-from epivote.cli.estimating import aggregate, evaluate, explain, gold, plan, report
+from epivote.cli.demo import demo
+from epivote.cli.estimating import aggregate, evaluate, explain, gold, plan, report, review
 from epivote.cli.files import convert, inspect, simulate
 from epivote.cli.packed import pack
 
 app = typer.Typer(
-    help="From tick-all-that-apply ballots to the most likely sets of right answers.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -27,12 +27,17 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def main(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """From tick-all-that-apply ballots to the most likely sets of right answers."""
+    """Find out which alternatives are right when many people tick all that apply, and whom to trust.
+
+    Example: epivote demo
+
+    Example: epivote aggregate ballots.csv --size 1..2 --out result
+    """
 
 
-for command in (aggregate, inspect, report, explain, gold, evaluate, plan, convert, simulate, pack):
+for command in (demo, aggregate, inspect, report, explain, review, gold, evaluate, plan, convert, simulate, pack):
     app.command()(command)
 app.add_typer(collect, name="collect")

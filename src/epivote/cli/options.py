@@ -19,9 +19,13 @@ Method = Literal["auto", "em", "amle", "majority", "modal", "approval", "size-ap
 
 BallotFile = Annotated[
     Path,
-    typer.Argument(help="CSV voter,instance,alternatives, or an export of a known tool; - reads standard input."),
+    typer.Argument(
+        help="CSV with columns voter,instance,alternatives, or an export of a known tool; - reads standard input."
+    ),
 ]
-Size = Annotated[str, typer.Option(help="How many alternatives are right: 2, 1..2, or 1.. for no upper bound.")]
+Size = Annotated[
+    str, typer.Option(help="Size bounds: how many alternatives a true set has: 2, 1..2, or 1.. for no upper bound.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 READING = {name: get_args(hint) for name, hint in get_type_hints(Reading, include_extras=True).items()}
 """Type and words of every reading option."""
@@ -36,29 +40,31 @@ class Fitting:
     size: Annotated[
         str | None,
         typer.Option(
-            help="How many alternatives are right: 2, 1..2, or 1.. for no upper bound. Required; without it the error "
-            "names the bounds that the ballots suggest."
+            help="Size bounds: how many alternatives a true set has: 2, 1..2, or 1.. for no upper bound. Required; "
+            "without it, the error message suggests bounds."
         ),
     ] = None
     sizes: Annotated[
-        Path | None, typer.Option(help="CSV instance,size for instances whose size differs from --size.")
+        Path | None,
+        typer.Option(help="CSV instance,size with the size bounds of instances for which --size does not hold."),
     ] = None
     method: Annotated[
         Method,
         typer.Option(
-            help="How sets are found; auto says which it took and why. size-approval counts approvals, each divided by "
+            help="Estimation method; auto chooses one and says why. size-approval counts approvals, each divided by "
             "the size of its ballot."
         ),
     ] = "auto"
-    gold: Annotated[Path | None, typer.Option(help="CSV instance,alternatives with known right sets.")] = None
+    gold: Annotated[Path | None, typer.Option(help="CSV instance,alternatives with known true sets.")] = None
     gold_use: Annotated[
         Literal["auto", "learn", "score"],
         typer.Option(
-            help="Gold sets calibrate the rest (learn) or only score it (score); auto scores if all are known."
+            help="Use gold to calibrate the other sets (learn), or only to score them (score); auto scores if gold has "
+            "every instance."
         ),
     ] = "auto"
     quick: Annotated[
-        bool, typer.Option("--quick", help="Skip the check of confidence with two halves of the voters.")
+        bool, typer.Option("--quick", help="Skip the check of the confidence on two halves of the voters.")
     ] = False
 
 

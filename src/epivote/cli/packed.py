@@ -11,9 +11,11 @@ from typing import Annotated, Any
 import typer
 
 from epivote.cli import show_packed
+from epivote.cli.again import Again
 from epivote.cli.console import INTERRUPTED, one_sentence_per_error, print_json, working
 from epivote.cli.fitting import Clock, fit
-from epivote.cli.options import AsJson, Fitting, python_options, with_options
+from epivote.cli.options import AsJson, python_options, with_options
+from epivote.cli.show_aggregate import Told
 from epivote.engines.where import open_packed
 from epivote.errors import ClusterError, InputError
 from epivote.formats.export import Export
@@ -28,12 +30,14 @@ PATIENCE = 30  # seconds to wait for a scheduler to answer; a round number
 def pack(
     files: Annotated[list[Path], typer.Argument(help="CSV, TSV or Parquet files of ballots, or one other export.")],
     reading: Reading,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to make; it must not be there yet.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to create; it must not exist yet.")],
     as_json: AsJson = False,
 ) -> None:
-    """Pack files of ballots, also larger than memory, into a folder that every command reads quickly.
+    """Pack large files of ballots into a folder that is read quickly.
 
-    Example: epivote pack part-*.csv -o votes.packed && epivote aggregate votes.packed --size 1..3 --out result
+    Example: epivote pack part-*.csv -o votes.packed
+
+    Example: epivote pack votes.parquet -o votes.packed
     """
     with one_sentence_per_error():
         notes: list[str] = []
@@ -52,8 +56,7 @@ def pack(
 
 
 def aggregate_packed(
-    folder: Path,
-    fitting: Fitting,
+    again: Again,
     out: Path | None,
     scheduler: str | None,
     checkpoint: Path | None,
@@ -61,11 +64,11 @@ def aggregate_packed(
     as_json: bool,
 ) -> None:
     """`epivote aggregate` for a packed folder."""
-    clock = Clock()
+    clock, folder = Clock(), again.ballots
     with _cluster(scheduler) as client:
         export = Export(open_packed(folder, client=client), format="packed")
         with clock.measure("fit"), working("Estimating") as status:
-            fitted = fit(export, folder, fitting, status, checkpoint)
+            fitted = fit(export, folder, again.fitting, status, checkpoint)
     estimate, seen, files = fitted.estimator.estimate_, show_packed.Seen(), []
     with clock.measure("write"), working("Working out sets") as status:
         if out is not None:
@@ -74,8 +77,11 @@ def aggregate_packed(
             for part in estimate.parts():
                 seen.watch(part)
                 status.say(f"Working out sets: {seen.sets:,} so far")
-    told = show_packed.packed_json if as_json else show_packed.packed_tables
-    told(fitted, seen, files, clock.seconds if timings else None)
+    seconds = clock.seconds if timings else None
+    if as_json:
+        show_packed.packed_json(fitted, seen, files, seconds)
+    else:
+        show_packed.packed_tables(fitted, seen, Told(again, files, seconds=seconds))
     if fitted.interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -92,6 +98,8 @@ def _cluster(scheduler: str | None) -> Iterator[Any]:
     try:
         client = distributed.Client(scheduler, timeout=PATIENCE)
     except (OSError, ValueError, TimeoutError) as error:
-        raise ClusterError(f"no Dask scheduler answers at {scheduler!r} ({error}); check the address") from None
+        raise ClusterError(
+            f"cannot connect to a Dask scheduler at {scheduler!r} ({error}); check the address"
+        ) from None
     with client:
         yield client

@@ -11,6 +11,7 @@ from rich.table import Table
 from epivote.cli.console import print_json, table, terminal
 from epivote.data.estimate import Estimate
 from epivote.data.names import counted
+from epivote.data.numbers import percent, with_interval
 from epivote.estimate.explain import Explanation
 from epivote.evaluate.calibration import CalibrationBin
 from epivote.evaluate.metrics import Scores
@@ -32,8 +33,10 @@ def report(path: Path, estimate: Estimate, *, as_json: bool) -> None:
         print_json({"files": [str(path)], "status": estimate.status, **counts})
     else:
         if estimate.status == "interrupted":
-            print(f"Interrupted after {estimate.n_iterations} iterations; the page shows the best reached so far.")
-        terminal().print(f"Wrote {path}; open it in a browser. It needs no network and can be passed on.", markup=False)
+            print(f"Interrupted after {estimate.n_iterations} iterations; the page shows the best sets so far.")
+        terminal().print(
+            f"Wrote {path}. Open it in a browser; it needs no network and can be sent to others.", markup=False
+        )
 
 
 def plan(found: Plan, *, as_json: bool) -> None:
@@ -52,26 +55,26 @@ def plan(found: Plan, *, as_json: bool) -> None:
 def _model_plan(found: Plan) -> None:
     console = terminal()
     shown = table()
-    shown.add_column("ballots each", justify="right")
+    shown.add_column("ballots per instance", justify="right")
     shown.add_column("sets exactly right", justify="right")
-    shown.add_column("95 % interval", justify="right")
+    shown.add_column("95 % CI", justify="right")
     shown.add_column("")
     for point in found.points:
         shown.add_row(
             f"{point.ballots:,}",
-            f"{point.exact.mean:.1%}",
-            f"{point.exact.low:.1%} to {point.exact.high:.1%}",
+            percent(point.exact.mean),
+            f"{percent(point.exact.low)} to {percent(point.exact.high)}",
             "█" * round(20 * point.exact.mean),
         )
     console.print(shown)
     console.print(_by_the_model(found))
     console.print(
-        "Voters who make the same mistakes reach less; with --ballots FILE the plan is checked on real ballots."
+        "With voters who make the same mistakes, fewer sets are right; --ballots FILE checks the plan on real ballots."
     )
 
 
 def _by_the_model(found: Plan) -> str:
-    goal = f"{100 * found.target:g}% exact sets"
+    goal = f"{100 * found.target:g} % exactly right sets"
     if found.needed is None:
         most = found.points[-1].ballots
         return f"More than {most} ballots per instance are needed for {goal}, even if voters err independently."
@@ -88,9 +91,9 @@ def _give(ballots: int) -> str:
 def _checked_plan(found: Plan, check: PlanCheck) -> None:
     console = terminal()
     shown = table()
-    shown.add_column("ballots each", justify="right")
-    shown.add_column("right by gold" if check.gold else "same as whole crowd", justify="right")
-    shown.add_column("95 % interval", justify="right")
+    shown.add_column("ballots per instance", justify="right")
+    shown.add_column("exactly right" if check.gold else "same as all ballots", justify="right")
+    shown.add_column("95 % CI", justify="right")
     shown.add_column("", no_wrap=True)
     shown.add_column("model", justify="right")
     checked = {point.ballots: point.exact for point in check.points}
@@ -99,10 +102,10 @@ def _checked_plan(found: Plan, check: PlanCheck) -> None:
         share = checked.get(ballots)
         shown.add_row(
             f"{ballots:,}",
-            "" if share is None else f"{share.mean:.1%}",
-            "" if share is None else f"{share.low:.1%} to {share.high:.1%}",
+            "" if share is None else percent(share.mean),
+            "" if share is None else f"{percent(share.low)} to {percent(share.high)}",
             "" if share is None else "█" * round(20 * share.mean),
-            f"{model[ballots].mean:.1%}" if ballots in model else "",
+            percent(model[ballots].mean) if ballots in model else "",
         )
     console.print(shown)
     for line in _about_the_check(found, check):
@@ -112,39 +115,43 @@ def _checked_plan(found: Plan, check: PlanCheck) -> None:
 def _about_the_check(found: Plan, check: PlanCheck) -> list[str]:
     """What was checked, how it compares with the model, and how many ballots are needed."""
     if not check.points:
-        return ["Not checked: too many instances have a single ballot, so none can be left out.", _by_the_model(found)]
-    share = f"{100 * found.target:g}%"
-    goal = f"{share} exact sets" if check.gold else f"the set of the whole crowd on {share} of the instances"
+        return ["Not checked: too many instances have a single ballot.", _by_the_model(found)]
+    share = f"{100 * found.target:g} %"
+    goal = f"{share} exactly right sets" if check.gold else f"the same set as all ballots on {share} of the instances"
     of = "" if check.n_instances == check.n_in_file else f" of {check.n_in_file:,}"
     compared = f", and {counted(check.n_compared, 'set')} compared with gold" if check.gold else ""
     lines = [
         f"Checked by leaving out ballots: {check.n_instances:,}{of} instances with {check.available:,} or more ballots "
-        f"were fitted anew with fewer{compared}."
+        f"were estimated again with fewer{compared}."
     ]
     if not check.gold:
-        lines.append("The whole crowd may be wrong too; --gold FILE checks against known sets.")
+        lines.append("All ballots together may be wrong too; --gold FILE checks against known true sets.")
     last, needed = check.points[-1].ballots, check.needed(found.target)
     lines.append(
-        f"For more than {counted(last, 'ballot')} per instance there is only the model, which assumes voters who err "
-        "independently."
+        f"For more than {counted(last, 'ballot')} per instance, only the model gives figures; it assumes that voters "
+        "err independently."
     )
     if needed is not None:
         return [*lines, f"{counted(needed, 'ballot')} per instance {_give(needed)} {goal} in this check."]
-    lines.append(f"No number of ballots that could be checked gives {goal}.")
+    lines.append(f"None of the numbers that could be checked gives {goal}.")
     return [*lines, f"By the model: {_by_the_model(found)}"]
 
 
 def scores_table(
     scores: Scores, n_truths: int, guessed_alternatives: Sequence[str] | None, bins: Sequence[CalibrationBin]
 ) -> None:
-    """Accuracies with their intervals, and whether stated confidence kept its promise."""
+    """Accuracies with their intervals, and whether the stated confidence was right."""
     console = terminal()
     right = round(scores.zero_one.mean * scores.n_instances)
-    console.print(f"{right:,} of {scores.n_instances:,} sets are exactly right ({n_truths:,} were estimated).")
+    exact = scores.zero_one
+    console.print(
+        f"{right:,} of {scores.n_instances:,} sets are exactly right, "
+        f"{with_interval(exact.mean, exact.low, exact.high)}; {n_truths:,} were estimated."
+    )
     if guessed_alternatives is not None:
         console.print(
-            f"Alternatives were taken from both files: {', '.join(guessed_alternatives)}; if there are more, "
-            "state them with --alternatives or --menu.",
+            f"Alternatives found in both files: {', '.join(guessed_alternatives)}. If more were offered, name all with "
+            "--alternatives or --menu.",
             markup=False,
         )
     console.print()
@@ -164,7 +171,7 @@ def accuracy_table(scores: Scores) -> Table:
     shown = table()
     shown.add_column("accuracy")
     shown.add_column("mean", justify="right")
-    shown.add_column("95 % interval", justify="right")
+    shown.add_column("95 % CI", justify="right")
     shown.add_column("meaning")
     for row in scores.rows():
         shown.add_row(*row)
@@ -174,7 +181,7 @@ def accuracy_table(scores: Scores) -> Table:
 def calibration_table(bins: Sequence[CalibrationBin]) -> Table:
     """Stated confidence against the share of sets that were right."""
     shown = table()
-    for name in ("stated confidence", "sets", "mean stated", "were right", "95 % interval"):
+    for name in ("stated confidence", "sets", "mean stated", "were right", "95 % CI"):
         shown.add_column(name, justify="right")
     for each in bins:
         shown.add_row(*each.row())
@@ -188,11 +195,11 @@ def picked(names: Sequence[str], output: Path, ballots: Path, size: str, *, as_j
         return
     console = terminal()
     console.print(
-        f"Wrote {len(names):,} instances to {output}, drawn at random over all degrees of confidence.", markup=False
+        f"Wrote {len(names):,} instances to {output}, drawn at random from all levels of confidence.", markup=False
     )
     console.print(
-        "Replace each ? by the right alternatives, joined by |, or by nothing if none is right; rows left at ? are "
-        "ignored. Then run:",
+        "Replace each ? by the true set, joined by |, or leave the cell empty if no alternative is right; rows that "
+        "still have ? are ignored. Then run:",
         markup=False,
     )
     console.print(f"  epivote aggregate {ballots} --size {size} --gold {output}", markup=False, soft_wrap=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
@@ -10,9 +11,10 @@ from typing import NamedTuple
 
 from rich.text import Text
 
-from epivote.cli.console import left_out, percent, print_json, table, terminal
+from epivote.cli.console import left_out, print_json, table, terminal
 from epivote.data.bounds import SizeBounds
 from epivote.data.names import counted
+from epivote.data.numbers import percent
 from epivote.estimate.reproducibility import Reproducibility
 from epivote.evaluate.inspection import Inspection, Spread
 from epivote.formats.export import Export
@@ -31,7 +33,7 @@ class Halves(NamedTuple):
         """A sentence or two."""
         if self.check is None:
             return "There are too few ballots to check whether two halves of the voters agree."
-        return f"With sets of {self.bounds}: {self.check}"
+        return f"With size bounds {self.bounds}: {self.check}"
 
 
 def inspection(export: Export, found: Inspection, source: Path, halves: Halves | None, *, as_json: bool) -> None:
@@ -48,15 +50,15 @@ def inspection(export: Export, found: Inspection, source: Path, halves: Halves |
         return
     console = terminal()
     say = partial(console.print, markup=False)
-    say(f"{source}: read as {export.format} (--format reads it as something else).")
-    say(f"It holds {ballots.in_words()}.")
+    say(f"{source}: detected format {export.format} (override with --format).")
+    say(f"Found {ballots.in_words()}.")
     if export.gold is not None:
-        say(f"It holds gold sets for {counted(len(export.gold), 'instance')}.")
+        say(f"Found gold sets for {counted(len(export.gold), 'instance')}.")
     for note in export.notes:
         say(f"Note: {note}.")
     say()
-    sizes = table("Ticks on a ballot")
-    sizes.add_column("ticks", justify="right")
+    sizes = table("Approvals per ballot")
+    sizes.add_column("approvals", justify="right")
     sizes.add_column("ballots", justify="right")
     sizes.add_column("")
     for size, count in found.sizes.items():
@@ -64,14 +66,14 @@ def inspection(export: Export, found: Inspection, source: Path, halves: Halves |
     console.print(sizes)
     suggested = found.suggested_size
     say(
-        f"Suggested: --size {suggested.bounds}, because {suggested.reason}. Ballots contain misses and false alarms, "
-        "so check it against what the task allows."
+        f"Suggested: --size {suggested.bounds}, because {suggested.reason}. Ballots contain mistakes, so check it "
+        "against what the task allows."
     )
-    say(f"An instance has {_spread(found.per_instance)} ballots, a voter cast {_spread(found.per_voter)}.")
+    say(f"Per instance {_spread(found.per_instance)} ballots, per voter {_spread(found.per_voter)}.")
     say()
     ticked = table("Alternatives", caption=left_out(len(found.ticked), MOST_ALTERNATIVES))
     ticked.add_column("alternative", overflow="fold")
-    ticked.add_column("ticked on", justify="right")
+    ticked.add_column("ticked", justify="right")
     ticked.add_column("agreement", justify="right")
     for name, share in sorted(found.ticked.items(), key=lambda item: -item[1])[:MOST_ALTERNATIVES]:
         alpha = found.agreement.alternatives[name]
@@ -84,7 +86,8 @@ def inspection(export: Export, found: Inspection, source: Path, halves: Halves |
         say(f"Odd: {odd}.")
     if not found.odd:
         say("Nothing looks odd.")
-    say("Next: epivote aggregate, with --size for how many alternatives can be right.")
+    say("Next, find the sets (--size says how many alternatives a true set may have):")
+    say(f"  epivote aggregate {shlex.quote(str(source))} --size {suggested.bounds} --out result", soft_wrap=True)
 
 
 def conversion(export: Export, source: Path, files: Sequence[Path], lost: Sequence[str], *, as_json: bool) -> None:
@@ -94,7 +97,7 @@ def conversion(export: Export, source: Path, files: Sequence[Path], lost: Sequen
         print_json({**told, "files": [str(file) for file in files]})
         return
     say = partial(terminal().print, markup=False)
-    say(f"{source}: read as {export.format}; {export.ballots.in_words()}.")
+    say(f"{source} (format {export.format}): {export.ballots.in_words()}.")
     for note in [*export.notes, *lost]:
         say(f"Note: {note}.")
     more = f" and {len(files) - 1:,} more" if len(files) > 1 else ""
@@ -108,12 +111,12 @@ def simulation(found: Simulation, files: Sequence[Path], size: str, *, as_json: 
         return
     say = partial(terminal().print, markup=False)
     ballots, gold, _ = files
-    say(f"Drew {found.ballots.in_words()}.")
+    say(f"Simulated {found.ballots.in_words()}.")
     say(f"Wrote {', '.join(file.name for file in files)} to {ballots.parent}.")
-    say(f"Try: epivote aggregate {ballots} --size {size} --gold {gold}")
+    say(f"Next: epivote aggregate {ballots} --size {size} --gold {gold}")
 
 
 def _spread(counts: Spread) -> str:
     if counts.least == counts.most:
         return f"{counts.least:,}"
-    return f"{counts.least:,} to {counts.most:,} (half of them at most {counts.median:,.0f})"
+    return f"{counts.least:,}-{counts.most:,} (median {counts.median:,.0f})"

@@ -10,11 +10,27 @@ from pathlib import Path
 import numpy as np
 from rich.text import Text
 
-from epivote.cli.console import left_out, percent, print_json, table, terminal
+from epivote.cli.aggregate_json import confidence_json, records
+from epivote.cli.console import print_json, terminal
 from epivote.cli.fitting import Fitted
-from epivote.cli.show_aggregate import confidence_json, how, records, voters
+from epivote.cli.screen import SCREEN, Page
+from epivote.cli.show_aggregate import (
+    LEAST_VOTERS,
+    NONE,
+    SET_COLUMNS,
+    Told,
+    ending,
+    fit_in,
+    how,
+    sizes_of,
+    warnings_of_fit,
+)
+from epivote.cli.show_voters import voter_lines
 from epivote.data.estimate import Estimate
+from epivote.data.names import counted
+from epivote.data.numbers import percent, probability
 from epivote.estimate.review import SURE
+from epivote.summary import Summary
 
 MOST_DOUBTFUL = 10  # rows; a round number
 STEPS = (0.5, 0.8, SURE, 0.99)  # confidences at which sets are counted; round numbers around SURE
@@ -41,36 +57,44 @@ class Seen:
         self.doubtful = heapq.nsmallest(MOST_DOUBTFUL, [*self.doubtful, *here])
 
 
-def packed_tables(fitted: Fitted, seen: Seen, files: Sequence[Path], seconds: dict[str, float] | None) -> None:
-    """Tables for a person at a terminal."""
-    console, ballots = terminal(), fitted.export.ballots
-    console.print(
-        f"{fitted.source}: {ballots.in_words()}.\n{how(fitted)}",
-        markup=False,
-    )
-    for line in fitted.summary.about_confidence:
-        console.print(line, markup=False)
-    for note in fitted.notes:
-        console.print(f"Careful: {note}.", markup=False)
-    if fitted.summary.is_rated:
-        voters(console, fitted.summary)
+def packed_tables(fitted: Fitted, seen: Seen, told: Told) -> None:
+    """One screen for a person at a terminal."""
+    page, summary = Page(terminal()), fitted.summary
+    found = page.wrapped(_headline(summary, seen))
+    found += page.wrapped(f"{fitted.source} (packed): {fitted.export.ballots.in_words()}.", 3)
+    found += page.wrapped(how(fitted), 2)
+    for sentence in summary.about_confidence[:1]:
+        found += page.wrapped(sentence)
+    doubtful = _doubtful(page, seen) if seen.doubtful else []
+    end = ending(page, told, *_next(seen, told))
+    room = SCREEN - sum(page.height(part) + 1 for part in (found, doubtful, end) if part)
+    warned = fit_in(page, warnings_of_fit(fitted), max(room - LEAST_VOTERS - 3, 2))
+    room -= len(warned) + bool(warned)
+    voters = voter_lines(page, summary, room) if summary.is_rated else []
+    page.show([found, warned, doubtful, voters, end])
+
+
+def _headline(summary: Summary, seen: Seen) -> str:
+    found = f"Found {counted(seen.sets, 'set')} {sizes_of(summary)}"
+    if not seen.doubtful:
+        return f"{found}."
+    shares = ", ".join(f"{percent(seen.above[step] / seen.sets, 0)} at least {percent(step, 0)}" for step in STEPS)
+    return f"{found}. Confidence: {shares}."
+
+
+def _doubtful(page: Page, seen: Seen) -> list[Text]:
+    rows = [(name, ", ".join(found) or NONE, probability(sure)) for sure, name, found in seen.doubtful]
+    below = seen.sets - seen.above[SURE]
+    title = f"Least confident sets ({len(rows)}; {below:,} have a confidence below {percent(SURE, 0)})"
+    return [*page.wrapped(title), *page.table(SET_COLUMNS, rows)]
+
+
+def _next(seen: Seen, told: Told) -> tuple[str, str]:
+    if not told.files:
+        return "write all sets and voters as CSV", told.again.command("aggregate", more="--out result")
     if seen.doubtful:
-        shares = ", ".join(f"{seen.above[step] / seen.sets:.1%} at least {step:.0%}" for step in STEPS)
-        console.print(f"How sure the {seen.sets:,} sets are: {shares}.", markup=False)
-        shown = table("Most doubtful sets", caption=left_out(seen.sets - seen.above[SURE], MOST_DOUBTFUL, "truth.csv"))
-        shown.add_column("instance", overflow="fold")
-        shown.add_column("found", overflow="fold")
-        shown.add_column("confidence", justify="right")
-        for sure, instance, names in seen.doubtful:
-            shown.add_row(Text(instance), Text(", ".join(names) or "(none)"), percent(sure))
-        console.print(shown)
-    if files:
-        console.print(f"Wrote {', '.join(file.name for file in files)} to {files[0].parent}.", markup=False)
-    else:
-        console.print("Nothing was written; add --out DIR to keep all sets and voters as CSV.", markup=False)
-    if seconds is not None:
-        spent = ", ".join(f"{name} {value:.2f}" for name, value in seconds.items())
-        console.print(f"Seconds: {spent}.", markup=False)
+        return "see why a set is doubtful", told.again.command("explain", seen.doubtful[0][1])
+    return "write a page to look at and pass on", told.again.command("report", more="-o report.html")
 
 
 def packed_json(fitted: Fitted, seen: Seen, files: Sequence[Path], seconds: dict[str, float] | None) -> None:

@@ -9,6 +9,7 @@ truths.py       Truths: one set per instance
 estimate.py     Estimate: what an estimator found
 calibration.py  Calibration: how log-odds translate into truth
 names.py        names, checked once, and suggestions for misspelt ones
+numbers.py      shares and intervals as people read them
 lists.py        many short lists of numbers in two columns
 shards.py       ballots laid out for one pass: instances with equally many alternatives
 columns.py      what columns are called, and finding one

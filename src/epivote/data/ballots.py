@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from epivote.data.any_ballots import COLUMNS, AnyBallots
 from epivote.data.blocks import Menu
 from epivote.data.names import BoolArray, IntArray, counted, frozen, row_ranges, starts_of
+from epivote.data.numbers import percent
 from epivote.errors import BallotError
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class Ballots(AnyBallots):
         Examples
         --------
         >>> Ballots.from_mapping({("ann", "q1"): {"a", "b"}, ("bo", "q1"): set()})
-        Ballots(2 voters, 1 instance, 2 alternatives, 2 ballots (1 empty), 2 approvals, 100% answered)
+        Ballots(2 voters, 1 instance, 2 alternatives, 2 ballots (1 empty), 2 approvals, 100 % answered)
         """
         from epivote.data.build import from_mapping
 
@@ -183,7 +184,7 @@ class Ballots(AnyBallots):
             counted(self.n_alternatives, "alternative"),
             counted(self.total_ballots, "ballot") + (f" ({empty:,} empty)" if empty else ""),
             counted(self.total_approvals, "approval"),
-            f"{self.coverage:.0%} answered",
+            f"{percent(self.coverage, 0)} answered",
         ]
         if self.menu is not None:
             parts.append(f"menus of {self.menu_sizes.min()}..{self.menu_sizes.max()}")

@@ -9,6 +9,8 @@ import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.estimate import Estimate
+from epivote.data.names import counted
+from epivote.data.numbers import probability
 from epivote.estimate.workload import InMemoryWorkload
 
 RUNNERS_UP = 4  # sets shown beside the best; a round number
@@ -71,16 +73,19 @@ class Explanation:
         added = [name for name in self.answer if name not in self.without_bounds]
         removed = [name for name in self.without_bounds if name not in self.answer]
         if self.gold:
-            return "The set was given as gold; probability and margins are what the ballots alone say."
+            return "The set was given as gold; probabilities and margins are those from the ballots alone."
         if not self.settled:
-            return "The estimate was stopped before it had settled; its rates would by now choose another set."
+            return "The iteration stopped before convergence; its last rates would choose another set."
         if self.group is not None and set(self.answer) != set(self.group.answer):
             return f"Within group {self.group.number} alone {_names(self.group.answer)} would be the most probable set."
         if added:
-            return f"At least {self.size[0]} must be right, so {_names(added)} came in although more speaks against."
+            least = counted(self.size[0], "alternative")
+            return f"The evidence is against {_names(added)}, but a set has at least {least}."
         if removed:
-            return f"At most {self.size[1]} can be right, so {_names(removed)} stayed out although more speaks for."
-        return "The size bounds changed nothing: every margin above 0 is in, every one below is out."
+            return (
+                f"The evidence is for {_names(removed)}, but a set has at most {counted(self.size[1], 'alternative')}."
+            )
+        return "The size bounds changed nothing: the set holds every alternative with a margin above 0."
 
     @property
     def _parts(self) -> str:
@@ -94,21 +99,22 @@ class Explanation:
     def to_text(self) -> str:
         """A page for a person."""
         lines = [
-            f"{self.instance}: {_names(self.answer)}  (probability {self.confidence:.1%})",
+            f"{self.instance}: {_names(self.answer)}  (confidence {probability(self.confidence)})",
             self.bound_effect,
             *([] if self.group is None else [_in_group(self.group)]),
             "",
-            f"Log-odds that each alternative is right; {self._parts} add up to the margin.",
+            f"Log-odds of each alternative; {self._parts} add up to the margin.",
             f"(Of the pushes, {-self.threshold:+.2f} is the same for every alternative: the threshold.)",
         ]
         for account in self.accounts:
             mark = "in " if account.chosen else "out"
             lines.append(
-                f"  {mark} {account.alternative}: margin {account.margin:+.2f} (right with {account.probability:.1%})"
+                f"  {mark} {account.alternative}: margin {account.margin:+.2f} (included with "
+                f"{probability(account.probability)})"
                 f" = prior {account.prior:+.2f} {_pushes(account)}{_calibration(account)}"
             )
         lines += ["", "Most probable sets:"]
-        lines += [f"  {probability:6.1%}  {_names(names)}" for names, probability in self.runners_up]
+        lines += [f"  {probability(chance):>8}  {_names(names)}" for names, chance in self.runners_up]
         return "\n".join(lines)
 
 
@@ -180,7 +186,8 @@ def _names(names: tuple[str, ...] | list[str]) -> str:
 
 
 def _in_group(group: ExplainedGroup) -> str:
-    return f"Priors and margins are those of group {group.number}, to which it belongs with {group.probability:.1%}."
+    belongs = f"to which it belongs with {probability(group.probability)}"
+    return f"Priors and margins are those of group {group.number}, {belongs}."
 
 
 def _calibration(account: Account) -> str:

@@ -1,4 +1,4 @@
-"""Whether stated probabilities keep their promise."""
+"""Whether stated probabilities are right as often as they say."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from epivote.data.names import FloatArray, IntArray
+from epivote.data.numbers import percent, probability
 from epivote.errors import InputError
 from epivote.evaluate.intervals import Interval, Values, share_interval
 
 
 @dataclass(frozen=True)
 class CalibrationBin:
-    """Sets with a stated confidence between `low` and `high`: how many, the mean promise, the share that was right."""
+    """Sets with a stated confidence between `low` and `high`: how many, mean confidence, share that was right."""
 
     low: float
     high: float
@@ -24,11 +25,11 @@ class CalibrationBin:
     def row(self) -> tuple[str, str, str, str, str]:
         """Stated confidence, sets, mean stated confidence, share that was right and its interval, ready to print."""
         return (
-            f"{self.low:.0%} to {self.high:.0%}",
+            f"{100 * self.low:.0f} to {100 * self.high:.0f} %",
             f"{self.count:,}",
-            f"{self.mean_confidence:.1%}",
-            f"{self.right.mean:.1%}",
-            f"{self.right.low:.0%} to {self.right.high:.0%}",
+            probability(self.mean_confidence),
+            percent(self.right.mean),
+            f"{100 * self.right.low:.0f} to {100 * self.right.high:.0f} %",
         )
 
 

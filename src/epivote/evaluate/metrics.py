@@ -105,12 +105,12 @@ class Scores:
         """Name, mean, interval and meaning of every accuracy, in words."""
         averaged = (
             ("0/1", self.zero_one, "sets exactly right"),
-            ("Hamming", self.hamming, "alternatives decided rightly, in or out"),
-            ("harmonic", self.harmonic, "in between: nearly right sets count more than proportionally"),
-            ("Jaccard", self.jaccard, "overlap of estimated and right set"),
+            ("Hamming", self.hamming, "alternatives decided correctly, in or out"),
+            ("harmonic", self.harmonic, "in between: nearly right sets count more"),
+            ("Jaccard", self.jaccard, "overlap of estimated and true set"),
         )
         return (
-            *((name, f"{x.mean:.3f}", f"{x.low:.3f} to {x.high:.3f}", meaning) for name, x, meaning in averaged),
+            *((name, f"{x.mean:.3f}", f"{x.low:.3f}-{x.high:.3f}", meaning) for name, x, meaning in averaged),
             ("micro F1", f"{self.micro_f1:.3f}", "", "over all members of all sets"),
             ("macro F1", f"{self.macro_f1:.3f}", "", "mean over alternatives"),
         )

@@ -44,37 +44,37 @@ class Reading:
     By default everything is inferred from the file. Readers use `menus`, which is `menu` after its file was read.
     """
 
-    format: Annotated[Format | None, "What the file is, if it was taken for something else."] = None
-    question: Annotated[str | None, "The question to read, where a file holds several."] = None
-    voter: Annotated[str | None, "The column of voters, if not called voter."] = None
+    format: Annotated[Format | None, "Format of the file, if it is not detected correctly."] = None
+    question: Annotated[str | None, "Question to read, if the file has several."] = None
+    voter: Annotated[str | None, "Column of voters, if not called voter."] = None
     instances: Annotated[
         str | None,
-        "The column of instances, or several joined by |; for forms, a pattern for the question columns, such as 'Q*'.",
+        "Column of instances, or several joined by |; for forms, a pattern for the question columns, such as 'Q*'.",
     ] = None
     rows: Annotated[
-        Literal["voters", "instances"] | None, "What a row of a 0/1 table is, if neither column is there to tell."
+        Literal["voters", "instances"] | None, "What a row of a 0/1 table stands for, if it has neither column."
     ] = None
-    ticks: Annotated[str | None, "The column of ticks; for 0/1 columns, a pattern such as 'label_*'."] = None
+    ticks: Annotated[str | None, "Column of ticked alternatives; for 0/1 columns, a pattern such as 'label_*'."] = None
     separator: Annotated[
-        str | None, "What separates ticks in a cell, if that was not found out; '\\n' is a line break."
+        str | None, "Separator between alternatives in a cell, if it is not detected; '\\n' is a line break."
     ] = None
-    none: Annotated[str | None, "The option that means none of these, if there is one."] = None
+    none: Annotated[str | None, "Alternative that means none of these, if there is one."] = None
     approved: Annotated[
         str | None,
-        "PrefLib: the categories that count as approved, joined by |; for orders, how many places.",
+        "PrefLib: categories that count as approved, joined by |; for orders, how many places count.",
     ] = None
-    gold_row: Annotated[str | None, "Forms: the respondent whose row holds the right answers."] = None
-    blank: Annotated[Blank | None, "What a cell without ticks is: no ballot, or one with nothing ticked."] = None
-    missing: Annotated[str | None, "What is written for no answer, such as NA; several joined by |."] = None
-    encoding: Annotated[str | None, "The encoding of the text, if not UTF-8 or UTF-16: windows-1252, say."] = None
+    gold_row: Annotated[str | None, "Forms: respondent whose row holds the true sets (gold)."] = None
+    blank: Annotated[Blank | None, "Whether an empty cell is an empty ballot or a missing one."] = None
+    missing: Annotated[str | None, "Text that stands for a missing ballot, such as NA; several joined by |."] = None
+    encoding: Annotated[str | None, "Encoding of the text, such as windows-1252, if not UTF-8 or UTF-16."] = None
     alternatives: Annotated[
         Iterable[str] | None,
-        "All alternatives, joined by |, if not all appear in the file.",
+        "Names of all alternatives, joined by |, if some were never ticked.",
     ] = None
     menu: Annotated[
-        MenuLike | str | Path | None, "CSV instance,alternatives: what was offered where, if that differs."
+        MenuLike | str | Path | None, "CSV instance,alternatives with what was offered on each instance, if it differs."
     ] = None
-    duplicates: Annotated[Duplicates, "Which of two ballots of a voter on an instance counts."] = "error"
+    duplicates: Annotated[Duplicates, "Which ballot to keep if a voter has several on one instance."] = "error"
 
     def __post_init__(self) -> None:
         """Refuse an unknown format."""

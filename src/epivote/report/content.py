@@ -1,9 +1,13 @@
-"""What the page says: words and rows ready to print, so that the template computes nothing."""
+"""What the sections of the page say: words and rows ready to print, so that the template computes nothing.
+
+The first screen has its words in overview.py, the comparison with a majority in changes.py.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -12,28 +16,28 @@ from epivote.data.estimate import Estimate
 from epivote.data.names import FloatArray, IntArray, counted
 from epivote.estimate.amle import AMLE
 from epivote.estimate.base import UPSIDE_DOWN
+from epivote.estimate.review import MOST_BALLOTS, Doubt
+from epivote.evaluate.agreement import Agreement
 from epivote.evaluate.calibration import CalibrationBin
-from epivote.report.numbers import top_pairs
-from epivote.summary import Summary
+from epivote.report.numbers import Bands, Voters, top_pairs
+from epivote.report.overview import Bar, sizes_in_words
+from epivote.report.written import UNKNOWN, probability, share, spaced, weight, whole
+from epivote.summary import GoldCheck, Summary
 
 DOUBTS_SHOWN = 20  # rows; a round number
-PAIRS_SHOWN = 12  # rows; a round number
+VOTERS_LISTED = 10  # rows on a page without scripts; likewise
+PAIRS_SHOWN = 12  # rows; likewise
+WEAKEST_SHOWN = 4  # alternatives on which voters agree least; likewise
 
 
-class Tile(NamedTuple):
-    """One number at a glance."""
+class InstanceRow(NamedTuple):
+    """One instance in the table of a page without scripts."""
 
-    value: str
-    label: str
-
-
-class DoubtRow(NamedTuple):
-    """One item that needs more votes."""
-
-    item: str
-    answer: tuple[str, ...]
+    instance: str
+    members: tuple[str, ...]
     confidence: str
-    rival: tuple[str, ...]
+    percent: str
+    rival: tuple[str, ...] | None
     rival_probability: str
     ballots: str
     more: str
@@ -41,205 +45,240 @@ class DoubtRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Accuracy:
-    """Estimated against right sets: a sentence, rows of accuracies, and whether confidence kept its promise."""
+    """Estimated sets against gold: a sentence, rows of accuracies, rows on the stated confidence, and its bins."""
 
+    heading: str
     sentence: str
     rows: tuple[tuple[str, str, str, str], ...]
+    stated: list[tuple[str, str, str, str, str]]
     bins: tuple[CalibrationBin, ...]
-
-
-def opening(summary: Summary) -> str:
-    """What was found and how sure, in one paragraph."""
-    ballots = summary.estimate.ballots
-    read = (
-        f"{ballots.voters_in_words()} cast {counted(ballots.total_ballots, 'ballot')} on "
-        f"{counted(ballots.n_instances, 'item')} with {counted(ballots.n_alternatives, 'alternative')}, and every item "
-        f"now has one set of answers ({sizes_in_words(summary)})."
-    )
-    if not summary.is_rated:
-        return (
-            f"{read} They were found by {summary.method}, which counts ticks and knows nothing about who is reliable, "
-            "so it cannot say how sure its answers are."
-        )
-    sure, expected = summary.n_sure, summary.expected_right
-    return (
-        f"{read} {sure:,} of them {'is' if sure == 1 else 'are'} sure: exactly right with a probability of at least "
-        f"{summary.threshold:.0%}. Of all {ballots.n_instances:,} sets about {expected:,.0f} should be exactly right, "
-        "if the stated confidence holds."
-    )
-
-
-def sizes_in_words(summary: Summary) -> str:
-    """`1 to 2 right answers each`, and how many items have sizes of their own."""
-    bounds, own = summary.estimate.bounds, summary.n_own_sizes
-    if bounds.upper is None:
-        words = "any number of right answers" if bounds.lower == 0 else f"at least {bounds.lower} right"
-    elif bounds.lower == bounds.upper:
-        words = f"exactly {bounds.lower} right"
-    else:
-        words = f"{bounds.lower} to {bounds.upper} right"
-    return words + (f"; {counted(own, 'item')} with sizes of their own" if own else "")
-
-
-def tiles(summary: Summary) -> list[Tile]:
-    """The most important numbers."""
-    ballots = summary.estimate.ballots
-    found = [
-        Tile(f"{ballots.n_instances:,}", "items"),
-        Tile(f"{ballots.total_voters:,}", "voters"),
-        Tile(f"{ballots.total_ballots / ballots.n_instances:,.1f}", "ballots per item"),
-    ]
-    if summary.is_rated:
-        found += [
-            Tile(f"{summary.n_sure:,}", f"sets sure at {summary.threshold:.0%}"),
-            Tile(f"{summary.expected_right:,.0f}", "sets expected exactly right"),
-            Tile(f"{np.median(summary.confidence):.1%}", "median confidence"),
-        ]
-    return found
 
 
 def warnings_of(summary: Summary, notes: Sequence[str]) -> list[str]:
     """Reasons to be careful, those given first."""
     estimate = summary.estimate
-    found = [note if note.endswith((".", "!", "?")) else f"{note}." for note in notes]
+    told = [spaced(note if note.endswith((".", "!", "?")) else f"{note}.") for note in notes]
+    found = []
     if summary.is_upside_down and not any(UPSIDE_DOWN in note for note in notes):
-        found.append(f"{UPSIDE_DOWN[0].upper()}{UPSIDE_DOWN[1:]}.")
+        found.append(f"{UPSIDE_DOWN}.")
     doubtful = summary.size_check.warning
     if doubtful is not None and not any(doubtful in note for note in notes):
-        found.append(f"{doubtful[0].upper()}{doubtful[1:]}.")
+        found.append(f"{doubtful}.")
     if not estimate.converged:
         found.append(outcome(estimate))
     if isinstance(summary.fitted, AMLE):
         found.append(
-            "AMLE takes its own sets for certain while it learns about the voters, so its confidence runs high; EM's "
-            "keeps its promises on ballots drawn from the model."
+            "AMLE treats its own sets as certain while it learns about the voters, so its confidence is too high."
         )
     if estimate.ties:
-        found.append(
-            f"{counted(len(estimate.ties), 'set')} had equally likely rivals; there the order of the alternatives "
-            "decided."
-        )
-    if estimate.gold:
-        found.append(f"Gold answers of {counted(len(estimate.gold), 'item')} were given and kept; they count as sure.")
-    return found
+        sets = counted(len(estimate.ties), "set")
+        found.append(f"{sets} had equally likely rivals; the order of the alternatives decided.")
+    return [*told, *(spaced(f"{each[0].upper()}{each[1:]}") for each in found)]
 
 
 def outcome(estimate: Estimate) -> str:
     """How the iteration ended."""
     if not estimate.log_likelihoods:
-        return "This rule looks at every item once and by itself; nothing had to settle."
+        return "This rule looks at every instance once and by itself, so there was nothing to iterate."
     steps = counted(estimate.n_iterations, "iteration")
     if estimate.settling_iterations:
-        steps += f" (in the first {estimate.settling_iterations} the shrinkage settled)"
+        steps += f" (the first {estimate.settling_iterations} chose the strength of shrinkage)"
     return {
-        "converged": f"Settled after {steps}: the last one changed no rate beyond the tolerance.",
-        "iteration limit": f"Stopped at the limit of {steps} before it had settled; allow more and run again.",
-        "interrupted": f"Interrupted after {steps}; the page shows the best reached so far.",
+        "converged": f"Converged after {steps}: the last one changed no rate by more than the tolerance.",
+        "iteration limit": f"Stopped at the limit of {steps} before convergence; allow more iterations and run again.",
+        "interrupted": f"Interrupted after {steps}; the page shows the best estimate up to then.",
     }[estimate.status]
 
 
-def doubts(summary: Summary) -> list[DoubtRow]:
-    """The most doubtful items."""
+# Instances
+
+
+def instance_rows(summary: Summary, doubts: Sequence[Doubt]) -> list[InstanceRow]:
+    """The most doubtful instances; where none is, or no confidence is stated, the first ones."""
+    if doubts:
+        return [
+            InstanceRow(
+                each.instance,
+                each.answer,
+                probability(each.confidence),
+                f"{100 * each.confidence:.1f}",
+                each.rival,
+                probability(each.rival_probability),
+                f"{each.ballots:,}",
+                more_ballots(each),
+            )
+            for each in doubts
+        ]
     return [
-        DoubtRow(
+        InstanceRow(
             each.instance,
-            each.answer,
-            f"{each.confidence:.1%}",
-            each.rival,
-            f"{each.rival_probability:.1%}",
+            each.alternatives,
+            "" if each.confidence is None else probability(each.confidence),
+            "0" if each.confidence is None else f"{100 * each.confidence:.1f}",
+            None,
+            "",
             f"{each.ballots:,}",
-            "more than 64" if each.more_ballots is None else f"{each.more_ballots}",
+            "",
         )
-        for each in summary.review(DOUBTS_SHOWN)
+        for each in summary.sets(DOUBTS_SHOWN)
     ]
 
 
-def doubts_in_words(summary: Summary) -> str:
-    """How many items need more votes."""
-    doubtful, sure = summary.n_doubtful, f"{summary.threshold:.0%}"
-    if not doubtful:
-        return f"None: every set is right with a probability of at least {sure}."
-    are = "is" if doubtful == 1 else "are"
-    most = f"; these are the {DOUBTS_SHOWN} most doubtful" if doubtful > DOUBTS_SHOWN else ""
+def more_ballots(doubt: Doubt) -> str:
+    """About how many further ballots settle a set."""
+    return f"more than {MOST_BALLOTS}" if doubt.more_ballots is None else f"{doubt.more_ballots}"
+
+
+def instances_in_words(summary: Summary, shown: int) -> str:
+    """How many sets are doubtful, what opening an instance shows, and how many instances are left out."""
+    rated, n_instances = summary.is_rated, summary.estimate.ballots.n_instances
+    if rated:
+        words = (
+            f"{_doubtful(summary)} Open an instance to see its most probable sets, what every ballot contributed, and "
+            "all its ballots."
+        )
+    else:
+        words = (
+            f"Open an instance to see its approvals and ballots. {summary.method} gives no rival sets and no reasons."
+        )
+    if shown < n_instances:
+        kept = "most doubtful" if rated else "first"
+        words += f" The page holds the {shown:,} {kept} instances; {n_instances - shown:,} are left out."
+    return words
+
+
+def _doubtful(summary: Summary) -> str:
+    least, count = whole(summary.threshold), summary.n_doubtful
+    if not count:
+        return f"Every set has a confidence of at least {least}."
+    first = "it comes" if count == 1 else "they come"
+    most = f" for the {DOUBTS_SHOWN} most doubtful" if count > DOUBTS_SHOWN else ""
     return (
-        f"{doubtful:,} of {counted(summary.estimate.ballots.n_instances, 'set')} {are} less sure than {sure}{most}. "
-        "The last column says about how many further ballots of an average voter of this crowd should make each one "
-        "sure."
+        f"{count:,} of {counted(summary.estimate.ballots.n_instances, 'set')} {'has' if count == 1 else 'have'} a "
+        f"confidence below {least}; {first} first. The last column estimates{most} how many further ballots of an "
+        f"average voter would raise the confidence to {least}."
     )
+
+
+# Voters
 
 
 def voters_in_words(summary: Summary) -> str:
     """What to think of the voters as a whole."""
-    flagged = sum(each.multiplicity for each in summary.flagged)
     if not summary.is_rated:
         return (
-            f"{summary.method} only counts ticks: these are shares of ticks on its own answers, without intervals, "
-            "because nothing is known about how sure the answers are."
+            f"{summary.method} only counts approvals: these are shares of approvals on its own sets, without "
+            "intervals, because nothing is known about how sure the sets are."
         )
-    if not flagged:
-        return ""
-    voters = counted(summary.estimate.ballots.total_voters, "voter")
-    words = f"{flagged:,} of {voters} {'is' if flagged == 1 else 'are'} worth a look."
-    return f"{words} {summary.about_erring_together}".rstrip()
-
-
-def agreement_in_words(summary: Summary) -> str:
-    """How far voters agree, and on which alternatives least."""
-    found = summary.agreement
-    least = ", ".join(f"{name} ({alpha:.2f})" for name, alpha in found.weakest())
-    return found.in_words() + (f" Lowest for single alternatives: {least}." if least else "")
+    return spaced(summary.about_erring_together)
 
 
 def map_in_words(summary: Summary, drawn: int, *, crosses: bool) -> str:
     """How to read the map of voters, and what it leaves out."""
     n_voters = summary.estimate.ballots.n_voters
-    words = "Every dot is a voter, its area the number of ballots."
+    words = (
+        "Both axes are in log-odds, so that the distance from the dashed line, across or up, is the voter's weight. "
+        "Every dot is a voter, its area the number of ballots."
+    )
     if summary.is_rated:
-        lines = "Lines are 0.95 intervals." if crosses else "The voter looked at shows its 0.95 intervals as lines."
-        words += f" Orange with a ring: worth a look. {lines}"
+        lines = "Lines are 95\u00a0% intervals." if crosses else "Point at a dot to see its 95\u00a0% intervals."
+        words += f" Orange with a ring: flagged. {lines}"
     if drawn < n_voters:
         words += f" Drawn are {drawn:,} of {counted(n_voters, 'voter')}, those with most ballots."
     return words
 
 
-def items_in_words(summary: Summary, shown: int) -> str:
-    """What opening an item shows, and how many items are left out."""
-    rated, n_items = summary.is_rated, summary.estimate.ballots.n_instances
-    words = (
-        "Open an item to see its most probable sets, why it got its set, and all its ballots."
-        if rated
-        else f"Open an item to see its ticks and all its ballots; {summary.method} weighs nothing, so there are no "
-        "rival sets and no reasons to show."
+def voter_rows(voters: Voters) -> list[tuple[str, str, str, str, str, str]]:
+    """The first rows of the table on a page without scripts: flagged voters first, then by weight."""
+    order = sorted(range(len(voters.names)), key=lambda i: (not voters.flags[i], -voters.weights[i]))
+    return [
+        (
+            voters.names[i],
+            share(float(voters.hit_rates[i])),
+            share(float(voters.false_alarm_rates[i])),
+            weight(float(voters.weights[i])),
+            f"{voters.ballots[i]:,}",
+            "; ".join(voters.flags[i]),
+        )
+        for i in order[:VOTERS_LISTED]
+    ]
+
+
+def agreement_in_words(found: Agreement) -> str:
+    """How far voters agree, in a sentence or two."""
+    if found.n_instances == 0:
+        return "No instance has two ballots, so agreement among voters cannot be measured."
+    drawn = (
+        ""
+        if found.drawn_pairs is None
+        else f" Jaccard and MASI are estimated from {found.drawn_pairs:,} random pairs of ballots."
     )
-    if shown < n_items:
-        kept, rest = ("most doubtful", "surer") if rated else ("first", "further")
-        words += f" The page keeps the {shown:,} {kept} items; {n_items - shown:,} {rest} ones are left out."
-    return words
+    return (
+        "Krippendorff's alpha compares ballots on the same instance with ballots on different ones, before anything is "
+        "estimated: 1 is perfect agreement, 0 is chance. Values of 0.80 and above are usually called reliable, values "
+        f"below 0.67 unreliable.{drawn}"
+    )
 
 
-def pairs_in_words(names: Sequence[str], confused: IntArray) -> list[tuple[str, str, str]]:
-    """The most frequent confusions: right one, what was ticked instead, and on how many ballots."""
-    return [(names[k], names[j], counted(count, "ballot")) for k, j, count in top_pairs(confused, PAIRS_SHOWN)]
+def agreement_bars(found: Agreement) -> list[Bar]:
+    """Alpha by each distance."""
+    kinds = (
+        ("Whole sets", found.nominal),
+        ("Jaccard distance", found.jaccard),
+        ("MASI distance", found.masi),
+        ("Single alternatives", found.approvals),
+    )
+    return [_alpha(label, alpha) for label, alpha in kinds] if found.n_instances else []
+
+
+def weakest_bars(found: Agreement) -> list[Bar]:
+    """Alpha for the alternatives on which voters agree least, if there are enough to choose from."""
+    known = [alpha for alpha in found.alternatives.values() if alpha is not None]
+    return [_alpha(name, alpha) for name, alpha in found.weakest(WEAKEST_SHOWN)] if len(known) > 1 else []
+
+
+def _alpha(label: str, alpha: float | None) -> Bar:
+    text = "undefined" if alpha is None else f"{alpha:.2f}".replace("-", "−")
+    return Bar(label, text, f"{100 * min(max(alpha or 0.0, 0.0), 1.0):.1f}")
+
+
+# Confidence and accuracy
+
+
+def bands_in_words(bands: Bands) -> str:
+    """The chart of confidence for those who do not see it."""
+    parts = [f"{count:,} {label}" for label, count in zip(band_labels(bands), bands.counts.tolist(), strict=True)]
+    return f"Number of sets by confidence: {', '.join(parts)}."
+
+
+def band_labels(bands: Bands) -> list[str]:
+    """`below 50 %`, `50 to 80 %`, ..., `99.9 % and above`."""
+    ends = [f"{100 * edge:g}" for edge in bands.lower]
+    between = [f"{low} to {high}\u00a0%" for low, high in pairwise(ends[1:])]
+    return [f"below {ends[1]}\u00a0%", *between, f"{ends[-1]}\u00a0% and above"]
 
 
 def held_back(summary: Summary) -> Accuracy | None:
-    """Scores against gold sets that were kept aside; items without ballots and those given to `fit` do not count."""
+    """Scores against gold sets kept aside; instances without ballots and those given to `fit` do not count."""
     if summary.gold is None:
         return None
+    heading = "Scored against gold (not used for fitting)"
     strangers = sum(name not in summary.estimate.ballots.instance_index for name in summary.gold)
     taught = len(summary.gold) - strangers - len(summary.comparable)
     left_out = [
-        f"{counted(count, 'gold set')} {'was' if count == 1 else 'were'} left out because {reason}"
-        for count, reason in ((strangers, "nobody voted there"), (taught, "the estimate was taught with them"))
+        f" {counted(count, 'gold set')} {'was' if count == 1 else 'were'} left out because {reason}."
+        for count, reason in ((strangers, "the instance has no ballots"), (taught, "the estimate learnt from them"))
         if count
     ]
-    ending = "".join(f" {text[0].upper()}{text[1:]}." for text in left_out)
+    ending = "".join(left_out)
     check = summary.held_back
     if check is None or check.scores is None:
-        return Accuracy(f"None of the gold sets could be compared.{ending}", (), ())
+        return Accuracy(heading, f"None of the gold sets could be compared.{ending}", (), [], ())
     are = "is" if check.n_right == 1 else "are"
     sets = f"{check.n_right:,} of {counted(check.n_instances, 'set')}"
-    return Accuracy(f"{sets} with a known answer {are} exactly right.{ending}", check.scores.rows(), check.bins)
+    return Accuracy(
+        heading, f"{sets} with gold {are} exactly right.{ending}", check.scores.rows(), _stated(check), check.bins
+    )
 
 
 def taught_gold(summary: Summary) -> Accuracy | None:
@@ -248,10 +287,32 @@ def taught_gold(summary: Summary) -> Accuracy | None:
     if check is None:
         return None
     sentence = (
-        f"{counted(check.n_instances, 'item')} had gold sets, kept as given. From the ballots alone {check.n_right:,} "
-        "of them would be exactly right; the rates were learnt with these sets, so this flatters a little."
+        f"{counted(check.n_instances, 'instance')} had gold sets, which are kept as given. From the ballots alone "
+        f"{check.n_right:,} of them would be exactly right. The rates were learnt with these sets, which makes this "
+        "look better than it is."
     )
-    return Accuracy(sentence, (), check.bins)
+    return Accuracy("Gold sets used for fitting", sentence, (), _stated(check), check.bins)
+
+
+def _stated(check: GoldCheck) -> list[tuple[str, str, str, str, str]]:
+    return [
+        (
+            f"{100 * each.low:.0f} to {whole(each.high)}",
+            f"{each.count:,}",
+            probability(each.mean_confidence),
+            share(each.right.mean),
+            f"{100 * each.right.low:.0f} to {whole(each.right.high)}",
+        )
+        for each in check.bins
+    ]
+
+
+# The rest
+
+
+def pairs_in_words(names: Sequence[str], confused: IntArray) -> list[tuple[str, str, str]]:
+    """The most frequent confusions: the true one, what was approved instead, and on how many ballots."""
+    return [(names[k], names[j], counted(count, "ballot")) for k, j, count in top_pairs(confused, PAIRS_SHOWN)]
 
 
 def how_computed(summary: Summary, settings: Mapping[str, str], version: str) -> list[tuple[str, str]]:
@@ -261,24 +322,15 @@ def how_computed(summary: Summary, settings: Mapping[str, str], version: str) ->
     rows = [
         *settings.items(),
         ("Estimator", repr(summary.fitted)),
-        ("Set sizes", f"{estimate.bounds} ({sizes_in_words(summary)})"),
+        ("Size bounds", f"{estimate.bounds} ({sizes_in_words(summary)})"),
         ("Ballots", repr(estimate.ballots).removeprefix("Ballots(").removesuffix(")")),
-        ("Gold sets taught", f"{len(estimate.gold):,}"),
+        ("Gold sets used for fitting", f"{len(estimate.gold):,}"),
         ("Iterations", f"{estimate.n_iterations:,}" if history else "none needed"),
         ("Status", estimate.status),
-        ("Log-likelihood", "none" if estimate.log_likelihood is None else f"{estimate.log_likelihood:,.3f}"),
+        ("Log-likelihood", UNKNOWN if estimate.log_likelihood is None else f"{estimate.log_likelihood:,.3f}"),
         ("epivote", f"version {version}"),
     ]
-    return [(label, str(text)) for label, text in rows]
-
-
-def histogram_in_words(counts: IntArray) -> str:
-    """The histogram of confidence for those who do not see it."""
-    half = len(counts) // 2
-    return (
-        f"Number of items by confidence: {counts[:half].sum():,} below 50%, {counts[half:-1].sum():,} from 50% to 95%, "
-        f"{counts[-1]:,} at 95% or more."
-    )
+    return [(label, spaced(str(text))) for label, text in rows]
 
 
 def convergence_in_words(values: FloatArray) -> str:
@@ -287,14 +339,14 @@ def convergence_in_words(values: FloatArray) -> str:
 
 
 def sizes_of_both(estimate: Estimate) -> str:
-    """Mean sizes of ballots and answers, and how many ballots no answer can equal."""
+    """Mean sizes of ballots and sets, and how many ballots no set can equal."""
     ballots = estimate.ballots
     lower, upper = estimate.bounds.resolve(ballots)
-    ticks, place = ballots.ballot_sizes, ballots.ballot_instance
+    approvals, place = ballots.ballot_sizes, ballots.ballot_instance
     times = ballots.ballot_multiplicities
-    outside = np.average((ticks < lower[place]) | (ticks > upper[place]), weights=times)
+    outside = float(np.average((approvals < lower[place]) | (approvals > upper[place]), weights=times))
     return (
-        f"A ballot has {np.average(ticks, weights=times):.2f} ticks on average, an answer "
-        f"{estimate.truths.sizes.mean():.2f} members. "
-        f"{outside:.0%} of the ballots have a size that their item's answer may not have."
+        f"A ballot has {np.average(approvals, weights=times):.2f} approvals on average, a set "
+        f"{estimate.truths.sizes.mean():.2f} alternatives. {share(outside)} of the ballots have a size outside the "
+        "size bounds of their instance."
     )

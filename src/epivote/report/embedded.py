@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -15,29 +16,43 @@ import numpy as np
 from epivote.data.estimate import Estimate
 from epivote.data.names import FloatArray, IntArray, row_ranges
 from epivote.data.parameters import log_odds
+from epivote.data.truths import Truths
+from epivote.estimate.review import Doubt
 from epivote.estimate.workload import InMemoryWorkload
-from epivote.report.numbers import Alternatives, Voters
+from epivote.report.numbers import Alternatives, Voters, gold_sets
 from epivote.summary import Summary
 
-MOST_ITEMS = 50_000  # instances in the page's table, which a browser still sorts at once; a round number
+MOST_INSTANCES = 50_000  # instances in the page's table, which a browser still sorts at once; a round number
 TOP = 4  # sets kept for each instance; as many as `top_sets` finds
 CELLS_PER_BLOCK = 4_000_000  # 32 MB of floats at a time
 
 Column = list[str]
 
 
-def items_shown(estimate: Estimate) -> IntArray:
-    """The items on the page, in their order: all, or the most doubtful of very many."""
+def instances_shown(estimate: Estimate) -> IntArray:
+    """The instances on the page, in their order: all, or the most doubtful of very many."""
     n = estimate.ballots.n_instances
-    if n <= MOST_ITEMS or estimate.posterior is None:
-        return np.arange(min(n, MOST_ITEMS))
-    return np.sort(np.argsort(estimate.posterior.set_probabilities, kind="stable")[:MOST_ITEMS])
+    if n <= MOST_INSTANCES or estimate.posterior is None:
+        return np.arange(min(n, MOST_INSTANCES))
+    return np.sort(np.argsort(estimate.posterior.set_probabilities, kind="stable")[:MOST_INSTANCES])
 
 
-def page_data(summary: Summary, shown: IntArray, voters: Voters, alternatives: Alternatives) -> dict[str, Any]:
+def page_data(
+    summary: Summary,
+    shown: IntArray,
+    voters: Voters,
+    alternatives: Alternatives,
+    majority: Truths | None = None,
+    doubts: Sequence[Doubt] = (),
+) -> dict[str, Any]:
     """Everything the scripts need."""
     estimate, sets = summary.estimate, SetTable()
-    items = item_data(estimate, shown, sets)
+    instances = {
+        **instance_data(estimate, shown, sets),
+        "gold": _known_sets(gold_sets(summary), estimate, shown, sets),
+        "majority": None if majority is None else column(sets.numbers(majority.start, majority.members, shown)),
+        "more": _further_ballots(doubts, estimate, shown),
+    }
     return {
         "rated": summary.is_rated,
         "sure": summary.threshold,
@@ -45,13 +60,13 @@ def page_data(summary: Summary, shown: IntArray, voters: Voters, alternatives: A
         "voters": voter_data(estimate, voters),
         "alternatives": alternative_data(estimate, alternatives),
         "groups": group_data(estimate),
-        "items": items,
+        "instances": instances,
         "sets": sets.columns(),
     }
 
 
-def item_data(estimate: Estimate, shown: IntArray, sets: SetTable) -> dict[str, Any]:
-    """Answer, confidence, most probable sets, bounds and ballots of the items shown."""
+def instance_data(estimate: Estimate, shown: IntArray, sets: SetTable) -> dict[str, Any]:
+    """Set, confidence, most probable sets, bounds and ballots of the instances shown."""
     ballots, truths, posterior = estimate.ballots, estimate.truths, estimate.posterior
     lower, upper = estimate.bounds.resolve(ballots)
     rows = row_ranges(ballots.ballot_start, shown)
@@ -63,11 +78,11 @@ def item_data(estimate: Estimate, shown: IntArray, sets: SetTable) -> dict[str, 
     names = [ballots.instances[z] for z in shown]
     return {
         "names": names,
-        "answer": column(sets.numbers(truths.start, truths.members, shown)),
+        "set": column(sets.numbers(truths.start, truths.members, shown)),
         "confidence": None if posterior is None else column(posterior.set_probabilities[shown], "f4"),
         "top": None if posterior is None else column(top),
         "chances": None if posterior is None else column(chances, "f4"),
-        "gold": [k for k, name in enumerate(names) if name in estimate.gold],
+        "taught": [k for k, name in enumerate(names) if name in estimate.gold],
         "ties": [k for k, name in enumerate(names) if name in tied],
         "lower": column(lower[shown]),
         "upper": column(upper[shown]),
@@ -77,6 +92,29 @@ def item_data(estimate: Estimate, shown: IntArray, sets: SetTable) -> dict[str, 
         "ticks": column(ballots.ballot_sizes[rows]),
         "ticked": column(ballots.approved[row_ranges(ballots.approval_start, rows)]),
     }
+
+
+def _known_sets(
+    known: Mapping[str, Iterable[str]], estimate: Estimate, shown: IntArray, sets: SetTable
+) -> Column | None:
+    """Numbers of the gold sets of the instances shown, "no set" where none is known; None if there are none at all."""
+    if not known:
+        return None
+    number = {name: j for j, name in enumerate(estimate.ballots.alternatives)}
+    found = np.zeros(len(shown), np.int64)
+    for k, z in enumerate(shown):
+        right = known.get(estimate.ballots.instances[z])
+        if right is not None:
+            members = np.array(sorted(number[name] for name in right), np.int64)
+            found[k] = sets.numbers(np.array([0, len(members)]), members)[0]
+    return column(found)
+
+
+def _further_ballots(doubts: Sequence[Doubt], estimate: Estimate, shown: IntArray) -> list[list[int | None]]:
+    """Pairs of a row on the page and about how many further ballots settle it, None for more than looked ahead."""
+    row = {int(z): k for k, z in enumerate(shown)}
+    places = ((row.get(estimate.ballots.instance_index[each.instance]), each.more_ballots) for each in doubts)
+    return [[k, more] for k, more in places if k is not None]
 
 
 def calibration_data(estimate: Estimate) -> dict[str, Any] | None:
@@ -125,7 +163,7 @@ def group_data(estimate: Estimate) -> dict[str, Any] | None:
 
 
 def _top(estimate: Estimate, shown: IntArray, sets: SetTable) -> tuple[IntArray, FloatArray]:
-    """Numbers and probabilities of every shown item's most probable sets, padded with "no set"."""
+    """Numbers and probabilities of every shown instance's most probable sets, padded with "no set"."""
     numbers = np.zeros((len(shown), TOP), np.int64)
     chances = np.zeros((len(shown), TOP))
     if not estimate.is_rated:

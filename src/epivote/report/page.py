@@ -1,4 +1,4 @@
-"""One self-contained page that says what was found, how sure it is, and why."""
+"""One self-contained page: the sets, how far to trust them and the voters, what to do next, and why."""
 
 from __future__ import annotations
 
@@ -13,20 +13,36 @@ import numpy as np
 
 from epivote.atomic import write_files
 from epivote.data.estimate import Estimate
-from epivote.data.names import counted
+from epivote.data.names import IntArray, counted
+from epivote.data.truths import Truths
 from epivote.errors import InputError
 from epivote.estimate.base import Estimator
+from epivote.estimate.review import Doubt
 from epivote.evaluate.confusion import confusions
-from epivote.report import content, svg
+from epivote.report import content, overview, svg
 from epivote.report.anonymous import without_folders, without_voter_names
-from epivote.report.embedded import items_shown, page_data, safe_json
-from epivote.report.numbers import alternatives_of, confidence_counts, size_counts, voters_of
+from epivote.report.changes import CHANGES_SHOWN, change_rows, majority_in_words
+from epivote.report.embedded import instances_shown, page_data, safe_json
+from epivote.report.numbers import (
+    alternatives_of,
+    changes,
+    confidence_bands,
+    differing,
+    estimated_places,
+    flagged_voters,
+    majority_of,
+    size_counts,
+    trust_of,
+    voters_of,
+)
+from epivote.report.voter_map import MOST_CROSSES, voter_map
+from epivote.report.written import spaced, whole
 from epivote.summary import Summary, summarize
 
 MOST_FOR_HEAT_MAP = 25  # alternatives whose names fit beside a square
 MOST_FOR_PAIRS = 2_000  # alternatives; a table of all pairs beyond it takes too much memory
 LONGEST_SETTING = 600  # characters of one setting; a round number
-SCRIPTS = ("data.js", "table.js", "item.js", "page.js")
+SCRIPTS = ("data.js", "table.js", "instance.js", "tip.js", "page.js")
 
 
 def write_report(
@@ -41,10 +57,10 @@ def write_report(
 ) -> Path:
     """Write what a fitted estimator found as one HTML file that needs nothing else, not even a network.
 
-    `gold` gives right sets that were kept aside, for scoring; sets given to `fit` are checked in any case. `notes` are
-    shown as reasons to be careful, `settings` under "How this was computed". With `anonymize` voters are called
-    "voter 1", "voter 2", ... everywhere and settings lose their folders; names of items and alternatives stay, and so
-    does what `title` and `notes` say.
+    `gold` gives true sets that were not used for fitting; the estimated sets are scored against them. Sets given to
+    `fit` are checked in any case. `notes` are shown as warnings, `settings` under "How this was computed". With
+    `anonymize` voters are called "voter 1", "voter 2", ... everywhere and settings lose their folders; names of
+    instances and alternatives stay, and so does what `title` and `notes` say.
     """
     if not isinstance(fitted, Estimator):
         raise InputError(f"a report needs a fitted estimator such as EM, not {type(fitted).__name__}")
@@ -65,16 +81,16 @@ def write_page(
     if anonymize:
         summary = replace(summary, estimate=without_voter_names(summary.estimate))
         told = {label: without_folders(text) for label, text in told.items()}
-    estimate = summary.estimate
     page = render(
         {
-            **_summary(summary, notes),
-            **_voters_and_items(summary),
-            **_alternatives(estimate),
-            **_course(estimate),
+            **_parts(summary),
             **_accuracy(summary),
-            "title": title or f"Answers to {counted(estimate.ballots.n_instances, 'item')}",
-            "method": summary.method,
+            "title": title or f"Sets of {counted(summary.estimate.ballots.n_instances, 'instance')}",
+            "counts": overview.counts_line(summary),
+            "warnings": content.warnings_of(summary, notes),
+            "about_confidence": [spaced(sentence) for sentence in summary.about_confidence],
+            "rated": summary.is_rated,
+            "sure": whole(summary.threshold),
             "settings": _settings(summary, told, anonymize=anonymize),
         }
     )
@@ -93,48 +109,77 @@ def render(context: Mapping[str, Any]) -> str:
     return template.render(**context, style=_markup(_file("page.css")), script=_markup(scripts))
 
 
-def _summary(summary: Summary, notes: Sequence[str]) -> dict[str, Any]:
-    """How sure, and which items need more votes."""
-    context: dict[str, Any] = {
-        "opening": content.opening(summary),
-        "tiles": content.tiles(summary),
-        "about_confidence": summary.about_confidence,
-        "warnings": content.warnings_of(summary, notes),
-        "rated": summary.is_rated,
-        "sure": f"{summary.threshold:.0%}",
-        "confidence_chart": None,
-        "doubts": [],
-        "doubt_words": "",
+def _parts(summary: Summary) -> dict[str, Any]:
+    """What is worked out once and then shown in several places."""
+    estimate = summary.estimate
+    _ = summary.held_back  # refuses gold sets of other alternatives before anything is shown
+    doubts = summary.review(content.DOUBTS_SHOWN) if summary.is_rated else []
+    n_alternatives = estimate.ballots.n_alternatives
+    confused = confusions(estimate.ballots, estimate.truths) if n_alternatives <= MOST_FOR_PAIRS else None
+    majority = majority_of(summary) if summary.is_rated else None
+    return {
+        **_overview(summary, doubts, confused),
+        **_majority(summary, majority),
+        **_tables(summary, doubts, majority),
+        **_alternatives(estimate, confused),
+        **_course(estimate),
     }
+
+
+def _overview(summary: Summary, doubts: Sequence[Doubt], confused: IntArray | None) -> dict[str, Any]:
+    """The first screen."""
+    trust = trust_of(summary) if summary.is_rated else None
+    flagged = flagged_voters(summary)
+    chart = None
     if summary.is_rated:
-        counts = confidence_counts(summary.confidence)
-        context["confidence_chart"] = _markup(svg.histogram(counts, content.histogram_in_words(counts)))
-        context["doubts"] = content.doubts(summary)
-        context["doubt_words"] = content.doubts_in_words(summary)
-    return context
+        bands = confidence_bands(summary.confidence[estimated_places(summary)], summary.threshold)
+        chart = _markup(svg.bands_chart(bands, content.band_labels(bands), content.bands_in_words(bands)))
+    return {
+        "sets": overview.sets_found(summary),
+        "check": overview.check_of(summary, trust),
+        "bands_chart": chart,
+        "suspects": overview.voters_found(summary, flagged),
+        "steps": overview.next_steps(summary, doubts, trust, flagged, confused),
+    }
 
 
-def _voters_and_items(summary: Summary) -> dict[str, Any]:
+def _majority(summary: Summary, majority: Truths | None) -> dict[str, Any]:
+    """What changed against a majority."""
+    if majority is None:
+        return {"majority_words": None, "changes": []}
+    different = differing(summary.estimate.truths, majority)
+    found = changes(summary, majority, different, CHANGES_SHOWN)
+    return {
+        "majority_words": majority_in_words(summary, int(different.sum())),
+        "changes": change_rows(found),
+    }
+
+
+def _tables(summary: Summary, doubts: Sequence[Doubt], majority: Truths | None) -> dict[str, Any]:
+    """Voters and instances, and the numbers that scripts draw from."""
     voters, alternatives = voters_of(summary), alternatives_of(summary.estimate)
     words = "Map of voters: hit rate against false-alarm rate. Use the arrow keys to go from voter to voter."
-    drawing, drawn = svg.voter_map(voters, words)
-    shown = items_shown(summary.estimate)
+    drawing, drawn = voter_map(voters, words)
+    shown = instances_shown(summary.estimate)
     return {
         "voter_map": _markup(drawing),
         "voter_words": content.voters_in_words(summary),
-        "agreement_words": content.agreement_in_words(summary),
-        "map_words": content.map_in_words(summary, drawn, crosses=drawn <= svg.MOST_CROSSES),
-        "item_words": content.items_in_words(summary, len(shown)),
-        "data": _markup(safe_json(page_data(summary, shown, voters, alternatives))),
+        "voter_rows": content.voter_rows(voters),
+        "agreement_words": content.agreement_in_words(summary.agreement),
+        "agreement_bars": content.agreement_bars(summary.agreement),
+        "weakest_bars": content.weakest_bars(summary.agreement),
+        "map_words": content.map_in_words(summary, drawn, crosses=drawn <= MOST_CROSSES),
+        "instance_words": content.instances_in_words(summary, len(shown)),
+        "instance_rows": content.instance_rows(summary, doubts),
+        "data": _markup(safe_json(page_data(summary, shown, voters, alternatives, majority, doubts))),
     }
 
 
-def _alternatives(estimate: Estimate) -> dict[str, Any]:
+def _alternatives(estimate: Estimate, confused: IntArray | None) -> dict[str, Any]:
     """Which alternatives are confused."""
     names = estimate.ballots.alternatives
-    context: dict[str, Any] = {"pairs": [], "heat_map": None, "too_many_alternatives": len(names) > MOST_FOR_PAIRS}
-    if len(names) <= MOST_FOR_PAIRS:
-        confused = confusions(estimate.ballots, estimate.truths)
+    context: dict[str, Any] = {"pairs": [], "heat_map": None, "too_many_alternatives": confused is None}
+    if confused is not None:
         context["pairs"] = content.pairs_in_words(names, confused)
         if 1 < len(names) <= MOST_FOR_HEAT_MAP and confused.any():
             words = "Heat map of confusions; the most frequent ones are listed in words beside it."
@@ -161,27 +206,10 @@ def _course(estimate: Estimate) -> dict[str, Any]:
 
 
 def _accuracy(summary: Summary) -> dict[str, Any]:
-    parts = [
-        (heading, found)
-        for heading, found in (
-            ("Against answers kept aside", content.held_back(summary)),
-            ("On the gold items", content.taught_gold(summary)),
-        )
-        if found is not None
-    ]
-    words = "Share of right sets against stated confidence; the table beside it has the numbers."
-    return {
-        "accuracies": [
-            {
-                "heading": heading,
-                "sentence": found.sentence,
-                "rows": found.rows,
-                "bins": [each.row() for each in found.bins],
-                "chart": _markup(svg.calibration_chart(found.bins, words)) if found.bins else None,
-            }
-            for heading, found in parts
-        ]
-    }
+    parts = [found for found in (content.held_back(summary), content.taught_gold(summary)) if found is not None]
+    words = "Share of sets exactly right against stated confidence; the table beside it has the numbers."
+    charts = [_markup(svg.calibration_chart(found.bins, words)) if found.bins else None for found in parts]
+    return {"accuracies": list(zip(parts, charts, strict=True))}
 
 
 def _settings(summary: Summary, told: Mapping[str, str], *, anonymize: bool) -> list[tuple[str, str]]:

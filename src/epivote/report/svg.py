@@ -10,19 +10,23 @@ import numpy as np
 
 from epivote.data.names import FloatArray, IntArray, counted
 from epivote.evaluate.calibration import CalibrationBin
-from epivote.report.numbers import SizeCounts, Voters
+from epivote.report import written
+from epivote.report.numbers import Bands, SizeCounts
 
 WIDTH, HEIGHT = 400, 220  # of a chart, in units of its view box
-LEFT, RIGHT, TOP, BOTTOM = 48, 20, 12, 40  # margins for labels, in the same units
-MOST_POINTS = 500  # voters drawn; more would hide each other
-MOST_CROSSES = 30  # voters drawn with their intervals; likewise
+RIGHT, TOP, BOTTOM = 20, 12, 40  # margins for labels, in the same units
+BESIDE_TICKS, PER_CHARACTER = 28, 6.3  # the title of a vertical axis with its gaps, and a character of its labels
+MOST_MARKS = 40  # iterations drawn with a dot each; a round number
+TWO_DIGITS = 10  # smallest number that has two digits before the decimal point
 LONGEST_LABEL = 14  # characters that fit beside a bar
+SMALLEST_WITH_NUMBER = 24  # width of a cell that has room for a count
+MOST_STEPS = 6  # between ticks of an axis; with it the largest bar fills at least 80 % of the height
 
 
 class Frame:
     """A chart's data range, and where its points lie on the picture."""
 
-    def __init__(self, x: tuple[float, float], y: tuple[float, float], height: int = HEIGHT, left: int = LEFT) -> None:
+    def __init__(self, x: tuple[float, float], y: tuple[float, float], height: int = HEIGHT, left: int = 48) -> None:
         self.x_range, self.y_range, self.height, self.left = x, y, height, left
 
     def x(self, value: float) -> float:
@@ -55,119 +59,82 @@ class Frame:
         return "".join(parts)
 
 
-def histogram(counts: IntArray, words: str) -> str:
-    """Items by confidence, in equal bins from 0 to 100 %."""
-    most = max(int(counts.max()), 1)
-    frame = Frame((0, 1), (0, nice_top(most)), height=180)
-    bars = []
-    for k, count in enumerate(counts):
-        left, right = frame.x(k / len(counts)), frame.x((k + 1) / len(counts))
-        tip = f"{k / len(counts):.0%} to {(k + 1) / len(counts):.0%}: {count:,}"
-        kind = "bar for" if k == len(counts) - 1 else "bar total"
-        bars.append(_bar(left + 0.75, frame.y(count), right - left - 1.5, frame.y(0) - frame.y(count), kind, tip))
-    axes = frame.axes(_percent_ticks(), number_ticks(most), "confidence", "items")
-    return svg(axes + "".join(bars), words, height=frame.height)
+def bands_chart(bands: Bands, labels: Sequence[str], words: str) -> str:
+    """Sets by bands of confidence, each bar with its count above and its band below."""
+    height, bottom, top = 150, 22, 20
+    most = max(int(bands.counts.max()), 1)
+    step = WIDTH / len(bands.counts)
+    parts = []
+    for k, (count, label) in enumerate(zip(bands.counts.tolist(), labels, strict=True)):
+        high = (height - bottom - top) * count / most
+        left, base = k * step + 3, height - bottom
+        kind = "bar for" if bands.sure[k] else "bar against"
+        tip = f"{counted(count, 'set')} with a confidence {_in_between(label)}"
+        parts.append(_bar(left, base - high, step - 6, high, kind, tip))
+        parts.append(
+            text(f"{count:,}", left + step / 2 - 3, base - high - 5, "count middle" if count else "tick middle")
+        )
+        parts.append(text(_short_band(label), left + step / 2 - 3, height - 7, "tick middle"))
+    parts.append(tag("line", "", cls="axis", x1=0, x2=WIDTH, y1=height - bottom, y2=height - bottom))
+    return svg("".join(parts), words, height=height)
 
 
 def size_bars(counts: SizeCounts, bounds: tuple[int, int], words: str) -> str:
     """Share of ballots and of answers with each size; the bounds are shaded."""
     shares = [part / max(int(part.sum()), 1) for part in (counts.ballots, counts.answers)]
     sizes = len(counts.ballots)
-    frame = Frame((-0.5, sizes - 0.5), (0, nice_top(100 * float(max(map(np.max, shares)))) / 100))
+    y_ticks = [(value / 100, percent) for value, percent in percent_ticks_to(100 * float(max(map(np.max, shares))))]
+    frame = Frame((-0.5, sizes - 0.5), (0, y_ticks[-1][0]), left=left_margin(y_ticks))
     low, high = max(bounds[0] - 0.5, -0.5), min(bounds[1] + 0.5, sizes - 0.5)
     parts = []
     if high > low:
         width = frame.x(high) - frame.x(low)
         parts.append(tag("rect", "", cls="band", x=frame.x(low), y=TOP, width=round(width, 2), height=frame.y(0) - TOP))
     step = frame.x(1) - frame.x(0)
-    for which, (name, kind) in enumerate((("ballots", "bar total"), ("answers", "bar for"))):
+    for which, (name, kind) in enumerate((("ballots", "bar total"), ("sets", "bar for"))):
         for size, share in enumerate(shares[which]):
             left = frame.x(size) - step * 0.38 + which * step * 0.38
-            tip = f"{share:.1%} of {name} have {_size_label(size, counts)}"
+            tip = f"{written.share(float(share))} of the {name} have {_size_label(size, counts)}"
             bar = (round(left, 2), frame.y(share), round(step * 0.36, 2), frame.y(0) - frame.y(share))
             parts.append(_bar(*bar, kind, tip))
     every = ceil(sizes / 12)
     ticks = [(float(size), _size_label(size, counts)) for size in range(0, sizes, every)]
-    top = frame.y_range[1]
-    y_ticks = [(top * part, f"{top * part:.0%}") for part in (0, 0.5, 1)]
-    return svg(frame.axes(ticks, y_ticks, "number of answers", "share") + "".join(parts), words)
+    return svg(frame.axes(ticks, y_ticks, "number of alternatives", "share") + "".join(parts), words)
 
 
 def line_chart(values: FloatArray, words: str) -> str:
-    """The objective after every iteration."""
-    low, high = float(values.min()), float(values.max())
-    pad = max((high - low) * 0.05, abs(high) * 1e-9, 1e-9)
-    frame = Frame((1, max(len(values), 2)), (low - pad, high + pad), left=86)
-    points = " ".join(f"{frame.x(k)},{frame.y(value)}" for k, value in enumerate(values.tolist(), start=1))
-    marks = "".join(
-        tag("circle", "", cls="dot", cx=frame.x(k), cy=frame.y(value), r=2.5)
-        for k, value in enumerate(values.tolist(), start=1)
-        if len(values) <= 40
-    )
-    x_ticks = [(float(k), f"{k}") for k in sorted({1, (1 + len(values)) // 2, len(values)})]
-    decimals = max(0, 1 - floor(log10(max(high - low, 1e-9))))
-    y_ticks = [(value, f"{value:,.{decimals}f}") for value in (low, (low + high) / 2, high)]
-    axes = frame.axes(x_ticks, y_ticks, "iteration", "")
-    return svg(axes + tag("polyline", "", cls="curve", points=points) + marks, words)
+    """By how much the objective after every iteration lies below its largest value."""
+    below = values - values.max()
+    low, iterations = float(below.min()), len(values)
+    y_ticks = [(part * low, _two_digits(part * low)) for part in ((1, 0.5, 0) if low else (0,))]
+    pad = max(-low * 0.05, 1e-9)
+    frame = Frame((1, max(iterations, 2)), (low - pad, pad), left=left_margin(y_ticks))
+    points = [(frame.x(k), frame.y(value)) for k, value in enumerate(below.tolist(), start=1)]
+    marks = "".join(tag("circle", "", cls="dot", cx=x, cy=y, r=2.5) for x, y in points if iterations <= MOST_MARKS)
+    x_ticks = [(float(k), f"{k}") for k in sorted({1, (1 + iterations) // 2, iterations})]
+    axes = frame.axes(x_ticks, y_ticks, "iteration", "below the largest (nats)")
+    curve = tag("polyline", "", cls="curve", points=" ".join(f"{x},{y}" for x, y in points))
+    return svg(axes + curve + marks, words)
 
 
 def calibration_chart(bins: Sequence[CalibrationBin], words: str) -> str:
     """Share of right sets against stated confidence, with intervals."""
-    frame = Frame((0, 1), (0, 1))
+    frame = Frame((0, 1), (0, 1), left=left_margin(_percent_ticks()))
     parts = [tag("line", "", cls="diagonal", x1=frame.x(0), y1=frame.y(0), x2=frame.x(1), y2=frame.y(1))]
     for each in bins:
         x = frame.x(each.mean_confidence)
-        tip = f"{counted(each.count, 'set')}: {each.mean_confidence:.1%} stated, {each.right.mean:.1%} right"
+        stated, right = written.probability(each.mean_confidence), written.share(each.right.mean)
+        tip = f"{counted(each.count, 'set')}: {stated} stated, {right} right"
         parts.append(tag("line", "", cls="cross", x1=x, x2=x, y1=frame.y(each.right.low), y2=frame.y(each.right.high)))
         parts.append(tag("circle", tag("title", escape(tip)), cls="dot", cx=x, cy=frame.y(each.right.mean), r=4))
     axes = frame.axes(_percent_ticks(), _percent_ticks(), "stated confidence", "share of sets right")
     return svg(axes + "".join(parts), words)
 
 
-def voter_map(voters: Voters, words: str) -> tuple[str, int]:
-    """Hit rate against false-alarm rate, a dot per voter, its area by ballots; and how many voters were drawn.
-
-    The dots carry names for hover and keyboard; scripts add the intervals of the voter looked at.
-    """
-    known = np.flatnonzero(~np.isnan(voters.hit_rates) & ~np.isnan(voters.false_alarm_rates))
-    drawn = known[np.argsort(-voters.ballots[known], kind="stable")][:MOST_POINTS]
-    frame = Frame((0, 1), (0, 1), height=360)
-    parts = [tag("line", "", cls="diagonal", x1=frame.x(0), y1=frame.y(0), x2=frame.x(1), y2=frame.y(1))]
-    parts.append(text("guessing", frame.x(0.82), frame.y(0.76), "tick"))
-    if len(drawn) <= MOST_CROSSES:
-        parts += [_cross(frame, voters, int(i)) for i in drawn if not np.isnan(voters.hit_low[i])]
-    largest = max(int(voters.ballots.max(initial=1)), 1)
-    for position, i in enumerate(drawn):
-        name = voters.names[i]
-        told = (
-            f"{name}: hits {voters.hit_rates[i]:.1%}, false alarms {voters.false_alarm_rates[i]:.1%}, "
-            f"{counted(int(voters.ballots[i]), 'ballot')}"
-        )
-        parts.append(
-            tag(
-                "circle",
-                tag("title", escape(told)),
-                cls="voter" + (" flagged" if voters.flags[i] else ""),
-                cx=frame.x(voters.false_alarm_rates[i]),
-                cy=frame.y(voters.hit_rates[i]),
-                r=round(2 + 6 * float(np.sqrt(voters.ballots[i] / largest)), 2),
-                data_voter=int(i),
-                tabindex=-1 if position else 0,
-                role="img",
-                aria_label=escape(told),
-            )
-        )
-    parts.append(tag("g", "", cls="looked-at"))
-    axes = frame.axes(_percent_ticks(), _percent_ticks(), "false-alarm rate", "hit rate")
-    box = {"data_left": LEFT, "data_right": WIDTH - RIGHT, "data_top": TOP, "data_bottom": frame.height - BOTTOM}
-    return svg(axes + "".join(parts), words, height=frame.height, role="group", **box), len(drawn)
-
-
 def heat_map(names: Sequence[str], confused: IntArray, words: str) -> str:
-    """Rows are right alternatives left out, columns wrong ones ticked instead, on some ballot; darker is more often."""
-    cell = min(28.0, (WIDTH - 120) / len(names))
-    side = cell * len(names)
-    most = int(confused.max())
+    """Rows are true alternatives left out, columns those approved instead; a stronger colour means more ballots."""
+    cell = min(34.0, (WIDTH - 120) / len(names))
+    side, most = cell * len(names), int(confused.max())
     left, top = 104.0, 92.0
     parts = []
     for k, row in enumerate(names):
@@ -175,22 +142,42 @@ def heat_map(names: Sequence[str], confused: IntArray, words: str) -> str:
         turned = f"translate({left + (k + 0.5) * cell + 4:.1f} {top - 6:.1f}) rotate(-60)"
         parts.append(_name_label(row, 0, 0, "tick", transform=turned))
         for j, column in enumerate(names):
-            count = int(confused[k, j])
-            tip = tag("title", escape(f"{row} left out, {column} ticked: {counted(count, 'ballot')}"))
-            box = {"x": round(left + j * cell, 2), "y": round(top + k * cell, 2)}
-            square = {"width": round(cell - 1, 2), "height": round(cell - 1, 2)}
+            count, x, y = int(confused[k, j]), left + j * cell, top + k * cell
             if k == j:
-                parts.append(tag("rect", "", cls="same", **box, **square))
-            else:
-                shade = {"fill_opacity": round(0.06 + 0.94 * count / most, 3) if count else 0.03}
-                parts.append(tag("rect", tip, cls="heat", **box, **square, **shade))
-    return svg("".join(parts), words, width=round(left + side + 40), height=round(top + side + 8))
+                parts.append(_square(x, y, cell, "same", ""))
+                continue
+            tip = f"{row} left out, {column} approved instead: {counted(count, 'ballot')}"
+            parts.append(_square(x, y, cell, "heat", tip, _shade(count, most)))
+            if cell >= SMALLEST_WITH_NUMBER:
+                parts.append(text(f"{count:,}", x + (cell - 1) / 2, y + cell / 2 + 3.5, "cell middle"))
+    parts.append(_scale(left, top + side + 14, most))
+    return svg("".join(parts), words, width=round(max(left + side + 40, left + 200)), height=round(top + side + 52))
+
+
+def _scale(left: float, top: float, most: int) -> str:
+    """Five shades from 0 to the largest count."""
+    parts = [_square(left + 18 * k, top, 18, "heat", "", _shade(most * k / 4, most)) for k in range(5)]
+    parts.append(text("0", left, top + 30, "tick"))
+    parts.append(text(counted(most, "ballot"), left + 72, top + 30, "tick"))
+    return "".join(parts)
+
+
+def _shade(count: float, most: int) -> float:
+    return round(0.06 + 0.79 * count / most, 3) if count else 0.03
+
+
+def _square(x: float, y: float, cell: float, cls: str, tip: str, shade: float | None = None) -> str:
+    place = {"x": round(x, 2), "y": round(y, 2), "width": round(cell - 1, 2), "height": round(cell - 1, 2)}
+    told = tag("title", escape(tip)) if tip else ""
+    return tag("rect", told, cls=cls, **place, **({} if shade is None else {"fill_opacity": shade}))
 
 
 # Parts
 
 
-def svg(content: str, words: str, *, width: int = WIDTH, height: int = HEIGHT, role: str = "img", **data: int) -> str:
+def svg(
+    content: str, words: str, width: float = WIDTH, height: float = HEIGHT, role: str = "img", **data: float
+) -> str:
     """A picture that says in words what it shows."""
     told: dict[str, str | float] = {"viewBox": f"0 0 {width} {height}", "role": role, "aria_label": escape(words)}
     return tag("svg", content, **told, **data)
@@ -208,32 +195,31 @@ def text(words: str, x: float, y: float, cls: str) -> str:
     return tag("text", escape(words), cls=cls, x=round(x, 2), y=round(y, 2))
 
 
-def nice_top(value: float) -> float:
-    """The next round number at or above a value: 1, 2, 5, 10, 20, ..."""
-    power: float = 10.0 ** floor(log10(max(value, 1e-9)))
-    return next(step * power for step in (1, 2, 2.5, 5, 10) if step * power >= value * (1 - 1e-12))
+def left_margin(y_ticks: Sequence[tuple[float, str]]) -> int:
+    """Room for the labels of the vertical axis beside its title."""
+    return round(BESIDE_TICKS + PER_CHARACTER * max(len(label) for _, label in y_ticks))
 
 
-def number_ticks(most: float) -> list[tuple[float, str]]:
-    """0, half and top of a count axis."""
-    top = nice_top(most)
-    return [(top * part, f"{top * part:,.0f}") for part in (0, 0.5, 1) if (top * part) % 1 == 0]
+def round_ticks(most: float) -> list[float]:
+    """0 and at most six equal round steps up to the first one that reaches `most`."""
+    power = 10.0 ** floor(log10(max(most, 1e-9)))
+    steps = (step * power * scale for scale in (0.1, 1) for step in (1, 2, 2.5, 5, 10))
+    step = next(step for step in steps if most / step <= MOST_STEPS * (1 + 1e-12))
+    return [step * k for k in range(ceil(most / step * (1 - 1e-12)) + 1)]
+
+
+def percent_ticks_to(most: float) -> list[tuple[float, str]]:
+    """Ticks up to a percentage."""
+    return [(value, f"{value:g}{written.NO_BREAK}%") for value in round_ticks(most)]
 
 
 def _percent_ticks() -> list[tuple[float, str]]:
-    return [(part / 4, f"{part / 4:.0%}") for part in range(5)]
+    return [(part / 4, written.whole(part / 4)) for part in range(5)]
 
 
 def _bar(x: float, y: float, width: float, height: float, cls: str, tip: str) -> str:
     size = {"x": round(x, 2), "y": round(y, 2), "width": round(width, 2), "height": round(height, 2)}
     return tag("rect", tag("title", escape(tip)), cls=cls, **size)
-
-
-def _cross(frame: Frame, voters: Voters, i: int) -> str:
-    x, y = frame.x(voters.false_alarm_rates[i]), frame.y(voters.hit_rates[i])
-    across = {"x1": frame.x(voters.false_alarm_low[i]), "x2": frame.x(voters.false_alarm_high[i]), "y1": y, "y2": y}
-    up = {"x1": x, "x2": x, "y1": frame.y(voters.hit_low[i]), "y2": frame.y(voters.hit_high[i])}
-    return tag("line", "", cls="cross faint", **across) + tag("line", "", cls="cross faint", **up)
 
 
 def _size_label(size: int, counts: SizeCounts) -> str:
@@ -243,3 +229,19 @@ def _size_label(size: int, counts: SizeCounts) -> str:
 def _name_label(name: str, x: float, y: float, cls: str, **attributes: str) -> str:
     shown = name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…"
     return tag("text", tag("title", escape(name)) + escape(shown), cls=cls, x=round(x, 2), y=round(y, 2), **attributes)
+
+
+def _two_digits(value: float) -> str:
+    """`−1,240`, `−3.1`, `−0.0016`, `0`."""
+    digits = f"{abs(value):,.0f}" if abs(value) >= TWO_DIGITS else f"{abs(value):.2g}"
+    return f"−{digits}" if value < 0 else digits
+
+
+def _short_band(label: str) -> str:
+    """`below 50 %` as `< 50`, `50 to 80 %` as `50–80`, `99.9 % and above` as `≥ 99.9`."""
+    label = label.replace(f"{written.NO_BREAK}%", "")
+    return label.replace("below ", "< ").replace(" to ", "–") if "above" not in label else f"≥ {label.split()[0]}"
+
+
+def _in_between(label: str) -> str:
+    return f"of {label}" if label[0].isdigit() else label

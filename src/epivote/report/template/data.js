@@ -32,8 +32,22 @@ function setMembers(number) {
 
 // Writing
 
+// `62 %`, `97.4 %`, `> 99.9 %`, `< 0.1 %`, as in written.py; what was counted may be exactly `0 %` or `100 %`.
+function probability(share) {
+  if (Number.isNaN(share)) return "–";
+  if (share > 0.999) return ">\u00a099.9\u00a0%";
+  if (share < 0.001) return "<\u00a00.1\u00a0%";
+  return `${(100 * share).toFixed(share < 0.1 || share >= 0.9 ? 1 : 0)}\u00a0%`;
+}
+
 function percent(share) {
-  return Number.isNaN(share) ? "–" : `${(100 * share).toFixed(1)}%`;
+  return share === 0 || share === 1 ? `${100 * share}\u00a0%` : probability(share);
+}
+
+function confidenceCell(share, text) {
+  const bar = element("i");
+  bar.style.width = `${100 * share}%`;
+  return element("span", { class: "sure" }, element("span", { class: "meter", "aria-hidden": "true" }, bar), element("span", null, text));
 }
 
 function signed(value) {

@@ -1,12 +1,13 @@
 // A table that sorts, filters and turns pages; only one page of rows is in the document at a time.
 
 const PAGE = window.matchMedia("(max-width: 640px)").matches ? 10 : 25;
-const FEW = 8;
 const MOST_PRINTED = 1000;
 const tables = [];
 
 function makeTable(host, options) {
-  const { caption, noun, columns, count, words, only, detail } = options;
+  const { caption, noun, count, words, detail } = options;
+  const columns = options.columns.filter((each) => !each.hidden);
+  const filters = options.filters || [];
   const opened = new Set();
   const haystack = once(() => Array.from({ length: count }, (_, k) => words(k).toLowerCase()));
   let order = Uint32Array.from({ length: count }, (_, k) => k);
@@ -15,13 +16,20 @@ function makeTable(host, options) {
   let rowsPerPage = PAGE;
 
   const search = element("input", { type: "search", autocomplete: "off", spellcheck: "false" });
-  const box = element("input", { type: "checkbox" });
   const tools = element("div", { class: "tools" }, element("label", null, `Find ${noun}s`, search));
-  if (only) tools.append(element("label", null, box, only.label));
+  const boxes = filters.map(({ label }) => {
+    const box = element("input", { type: "checkbox" });
+    box.addEventListener("change", arrange);
+    tools.append(element("label", null, box, label));
+    return box;
+  });
+  const save = element("button", { type: "button", class: "save" });
+  save.addEventListener("click", () => download(`${noun}s.csv`, asCsv()));
+  tools.append(save);
   const heads = columns.map((each, c) => {
     const button = element("button", { type: "button" }, each.title);
     button.addEventListener("click", () => sortBy(c));
-    return element("th", { scope: "col", role: "columnheader", class: each.numeric ? "number" : "" }, button);
+    return element("th", { scope: "col", role: "columnheader", class: each.numeric && !each.left ? "number" : "" }, button);
   });
   // Narrow screens lay rows out as cards; the roles keep it a table for those who hear it.
   const body = element("tbody", { role: "rowgroup" });
@@ -34,8 +42,7 @@ function makeTable(host, options) {
   turn.forEach((button, k) => button.addEventListener("click", () => turnTo([0, page - 1, page + 1, Infinity][k])));
   const pager = element("div", { class: "pager", role: "group", "aria-label": `Pages of ${noun}s` }, status, ...turn);
   const scroller = element("div", { class: "scroller stack", tabindex: "0", role: "region", "aria-label": caption }, table);
-  tools.hidden = count <= FEW && !only;
-  host.append(tools, scroller, pager);
+  host.replaceChildren(tools, scroller, pager);
 
   // Sort keys: numbers as they are, texts by their place in the alphabet; what is not known comes last either way.
   function keysOf(each) {
@@ -56,7 +63,7 @@ function makeTable(host, options) {
     const texts = wanted.length ? haystack() : null;
     const kept = [];
     for (let k = 0; k < count; k++) {
-      if (only && box.checked && !only.keep(k)) continue;
+      if (filters.some(({ keep }, f) => boxes[f].checked && !keep(k))) continue;
       if (texts && !wanted.every((word) => texts[k].includes(word))) continue;
       kept.push(k);
     }
@@ -101,6 +108,8 @@ function makeTable(host, options) {
       button.hidden = last === 0;
     });
     const of = order.length < count ? `${MANY.format(order.length)} found of ${MANY.format(count)}` : MANY.format(count);
+    save.textContent = `Download ${MANY.format(order.length)} ${order.length === 1 ? "row" : "rows"} (CSV)`;
+    save.disabled = order.length === 0;
     status.textContent = rows.length ? `${MANY.format(begin + 1)} to ${MANY.format(begin + rows.length)} of ${of}` : `No ${noun} found`;
   }
 
@@ -108,7 +117,7 @@ function makeTable(host, options) {
     const made = element("tr", { role: "row", "data-row": k });
     columns.forEach((each, c) => {
       const cell = c
-        ? element("td", { role: "cell", class: each.numeric ? "number" : "", "data-label": each.title })
+        ? element("td", { role: "cell", class: each.numeric && !each.left ? "number" : "", "data-label": each.title })
         : element("th", { role: "rowheader", scope: "row" });
       if (!c && detail) {
         const button = element("button", { type: "button", class: "open", "aria-expanded": String(opened.has(k)) }, each.cell(k));
@@ -133,12 +142,41 @@ function makeTable(host, options) {
     button.setAttribute("aria-expanded", String(opened.has(k)));
   }
 
+  // All rows that the filters leave, in the order shown.
+  function asCsv() {
+    const saved = options.columns.filter((each) => each.csv);
+    const quoted = (value) => (/[",\n\r]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+    const lines = [saved.map((each) => each.field)];
+    for (const k of order) lines.push(saved.map((each) => quoted(String(each.csv(k)))));
+    return lines.map((cells) => `${cells.join(",")}\r\n`).join("");
+  }
+
+  // Turn to the page of a row, without filters if they hide it, and open it.
+  function reveal(k) {
+    if (!order.includes(k)) {
+      search.value = "";
+      boxes.forEach((box) => { box.checked = false; });
+      arrange();
+    }
+    opened.add(k);
+    turnTo(Math.floor(order.indexOf(k) / rowsPerPage));
+    const button = body.querySelector(`tr[data-row="${k}"] button.open`);
+    button.focus({ preventScroll: true });
+    button.scrollIntoView({ block: "start" });
+  }
+
   search.addEventListener("input", arrange);
-  box.addEventListener("change", arrange);
   tables.push({
     print() { rowsPerPage = MOST_PRINTED; page = 0; show(); },
     screen() { rowsPerPage = PAGE; page = 0; show(); },
   });
   if (sorted) arrange();
   else show();
+  return { reveal };
+}
+
+function download(name, text) {
+  const address = URL.createObjectURL(new Blob(["\ufeff", text], { type: "text/csv" }));
+  element("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
 }

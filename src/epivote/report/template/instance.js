@@ -1,4 +1,4 @@
-// One item opened: its most probable sets, why it got its set, and its ballots.
+// One instance opened: gold and majority, its most probable sets, why it got its set, and its ballots.
 
 const PUSHES = 8;
 const OUTSIDERS = 2;
@@ -6,17 +6,17 @@ const MORE = 60;
 const BALLOTS = 200;
 const TOP = 4;
 
-const items = once(() => {
-  const given = data.items;
-  const made = { gold: new Set(given.gold), ties: new Set(given.ties), names: given.names };
-  for (const name of ["answer", "confidence", "top", "chances", "lower", "upper", "menu"]) {
+const instances = once(() => {
+  const given = data.instances;
+  const made = { taught: new Set(given.taught), ties: new Set(given.ties), names: given.names, more: new Map(given.more) };
+  for (const name of ["set", "gold", "majority", "confidence", "top", "chances", "lower", "upper", "menu"]) {
     made[name] = given[name] && column(given[name]);
   }
   return made;
 });
 const ballots = once(() => {
-  const ticks = starts(column(data.items.ticks));
-  return { of: starts(column(data.items.ballots)), voter: column(data.items.voter), ticks, ticked: column(data.items.ticked) };
+  const ticks = starts(column(data.instances.ticks));
+  return { of: starts(column(data.instances.ballots)), voter: column(data.instances.voter), ticks, ticked: column(data.instances.ticked) };
 });
 const voters = once(() => {
   const made = { names: data.voters.names, flags: data.voters.flags };
@@ -45,17 +45,17 @@ function ballotsOf(k) {
 }
 
 function offeredOn(k) {
-  const menu = items().menu;
+  const menu = instances().menu;
   return menu ? setMembers(menu[k]) : Array.from(data.alternatives.names.keys());
 }
 
-// Every offered alternative with its prior, the push of every ballot, and their sum, strongest first. Where items fall
-// into groups, prior and sum are those of the item's most probable group, and chances are taken over all groups.
+// Every offered alternative with its prior, the push of every ballot, and their sum, strongest first. Where instances fall
+// into groups, prior and sum are those of the most probable group, and chances are taken over all groups.
 function accountsOf(k) {
   const { weights, thresholds, times } = voters();
   const cast = ballotsOf(k);
   const ticks = cast.map((ballot) => new Set(ballot.ticked));
-  const answer = new Set(setMembers(items().answer[k]));
+  const answer = new Set(setMembers(instances().set[k]));
   const cells = offeredOn(k).map((j) => {
     const pushes = cast.map(({ voter }, b) => ({
       voter, ticked: ticks[b].has(j), many: times ? times[voter] : 1,
@@ -78,8 +78,8 @@ function accountsOf(k) {
 
 // One group: accounts with its priors, the chances of all alternatives within it, and its weight among all groups.
 function weighedIn(k, cells, prior, share) {
-  const lower = items().lower[k];
-  const upper = items().upper[k];
+  const lower = instances().lower[k];
+  const upper = instances().upper[k];
   const accounts = cells.map((cell) => {
     const own = prior[cell.alternative];
     const margin = cell.pushes.reduce((sum, each) => sum + each.push, own);
@@ -140,8 +140,12 @@ function inclusion(margins, lower, upper) {
   return { chances, partition: later[0][0] };
 }
 
+function alternativesIn(count) {
+  return `${MANY.format(count)} ${count === 1 ? "alternative" : "alternatives"}`;
+}
+
 function boundWords(k, accounts) {
-  const { gold, lower, upper, answer, top } = items();
+  const { taught, lower, upper, set, top } = instances();
   const strong = (each) => Math.round(each.margin * 1e9) >= 0;
   const listed = (some) => {
     const names = some.sort((one, other) => one.alternative - other.alternative).map((each) => data.alternatives.names[each.alternative]);
@@ -149,8 +153,8 @@ function boundWords(k, accounts) {
   };
   const added = accounts.filter((each) => each.chosen && !strong(each));
   const removed = accounts.filter((each) => !each.chosen && strong(each));
-  if (gold.has(k)) return "The set was given as gold; probability and margins are what the ballots alone say.";
-  if (answer[k] !== top[TOP * k]) return "The estimate was stopped before it had settled; its rates would by now choose another set.";
+  if (taught.has(k)) return "The set was given as gold; probabilities and margins are those from the ballots alone.";
+  if (set[k] !== top[TOP * k]) return "The iteration stopped before convergence; its last rates would choose another set.";
   if (accounts.group) {
     const size = Math.min(Math.max(accounts.filter(strong).length, lower[k]), upper[k]);
     const best = accounts.slice(0, size);
@@ -158,13 +162,13 @@ function boundWords(k, accounts) {
       return `Within group ${accounts.group.number} alone ${listed(best)} would be the most probable set.`;
     }
   }
-  if (added.length) return `At least ${lower[k]} must be right, so ${listed(added)} came in although more speaks against.`;
-  if (removed.length) return `At most ${upper[k]} can be right, so ${listed(removed)} stayed out although more speaks for.`;
-  return "The size bounds changed nothing: every margin above 0 is in, every one below is out.";
+  if (added.length) return `The evidence is against ${listed(added)}, but a set has at least ${alternativesIn(lower[k])}.`;
+  if (removed.length) return `The evidence is for ${listed(removed)}, but a set has at most ${alternativesIn(upper[k])}.`;
+  return "The size bounds changed nothing: the set holds every alternative with a margin above 0.";
 }
 
-function groupWords({ number, probability }) {
-  return `Priors and margins are those of group ${number}, to which it belongs with ${percent(probability)}.`;
+function groupWords({ number, probability: chance }) {
+  return `Priors and margins are those of group ${number}, to which it belongs with a probability of ${probability(chance)}.`;
 }
 
 function simpleTable(caption, heads, rows) {
@@ -176,12 +180,12 @@ function simpleTable(caption, heads, rows) {
 }
 
 function topTable(k) {
-  const { top, chances } = items();
+  const { top, chances } = instances();
   const rows = [];
   for (let place = TOP * k; place < TOP * k + TOP && top[place]; place++) {
-    rows.push([chips(setMembers(top[place])), percent(chances[place])]);
+    rows.push([chips(setMembers(top[place])), probability(chances[place])]);
   }
-  return simpleTable(`Most probable sets of ${items().names[k]}`, [["Set"], ["Probability", true]], rows);
+  return simpleTable(`Most probable sets of ${instances().names[k]}`, [["Set"], ["Probability", true]], rows);
 }
 
 function fall(account, low, high) {
@@ -189,32 +193,33 @@ function fall(account, low, high) {
   const ranked = [...account.pushes].sort((one, other) => Math.abs(other.push) - Math.abs(one.push));
   const steps = [{ label: "prior", push: account.prior }];
   for (const each of ranked.slice(0, PUSHES)) {
-    steps.push({ label: voters().names[each.voter], push: each.push, silent: !each.ticked });
+    steps.push({ label: voters().names[each.voter], push: each.push, approved: each.ticked });
   }
   const rest = ranked.slice(PUSHES);
   if (rest.length) steps.push({ label: `${MANY.format(rest.length)} others`, push: rest.reduce((sum, each) => sum + each.push, 0) });
   if (account.calibration) steps.push({ label: "calibration", push: account.calibration });
   const place = (value) => `${(100 * (value - low)) / (high - low)}%`;
-  const line = (label, value, from, kind, silent) => {
+  const line = (label, value, from, kind, approved) => {
     const bar = element("i", { class: kind });
     bar.style.left = place(Math.min(from, from + value));
     bar.style.width = `${(100 * Math.abs(value)) / (high - low)}%`;
     const zero = element("i", { class: "zero" });
     zero.style.left = place(0);
-    const who = element("div", { class: "who" }, nameOf(label));
-    if (silent) who.append(element("span", null, "(no tick)"));
+    const who = element("div", { class: "who" });
+    if (approved !== undefined) who.append(element("span", { role: "img", "aria-label": approved ? "approved by" : "not approved by" }, approved ? "✓" : "✗"));
+    who.append(nameOf(label));
     return element("tr", null, element("th", { scope: "row", title: label }, who),
       element("td", { class: "number" }, signed(value)), element("td", { "aria-hidden": "true" }, element("div", { class: "track" }, zero, bar)));
   };
   let sum = 0;
-  const rows = steps.map(({ label, push, silent }) => {
-    const made = line(label, push, sum, push < 0 ? "against" : "for", silent);
+  const rows = steps.map(({ label, push, approved }) => {
+    const made = line(label, push, sum, push < 0 ? "against" : "for", approved);
     sum += push;
     return made;
   });
   const total = line("margin", account.margin, 0, "total");
   total.className = "sum";
-  const verdict = `${account.chosen ? "in" : "out"}, right with ${percent(account.chance)}`;
+  const verdict = `${account.chosen ? "in" : "out"}, in the true set with ${probability(account.chance)}`;
   return element("div", { class: "fall", "data-alternative": name, "data-margin": account.margin, "data-chance": account.chance },
     element("table", null, element("caption", null, element("strong", null, nameOf(name)), `: ${verdict}`), element("tbody", null, ...rows, total)));
 }
@@ -254,34 +259,73 @@ function ballotTable(k) {
     const cells = [nameOf(voters().names[voter]), chips(ticked)];
     return data.rated ? [...cells, signed(voters().weights[voter])] : cells;
   });
-  const heads = data.rated ? [["Voter"], ["Ticked"], ["Weight", true]] : [["Voter"], ["Ticked"]];
-  const made = element("div", null, simpleTable(`Ballots on ${items().names[k]}`, heads, rows));
+  const heads = data.rated ? [["Voter"], ["Approved"], ["Weight", true]] : [["Voter"], ["Approved"]];
+  const made = element("div", null, simpleTable(`Ballots on ${instances().names[k]}`, heads, rows));
   if (cast.length > BALLOTS) made.append(element("p", { class: "muted" }, `The first ${BALLOTS} of ${MANY.format(cast.length)} ballots.`));
   return made;
 }
 
 function tickTable(k) {
   const cast = ballotsOf(k);
-  const answer = new Set(setMembers(items().answer[k]));
+  const answer = new Set(setMembers(instances().set[k]));
   const counts = new Map(offeredOn(k).map((j) => [j, 0]));
   for (const { ticked } of cast) for (const j of ticked) counts.set(j, counts.get(j) + 1);
   const rows = [...counts].sort((one, other) => other[1] - one[1]).slice(0, BALLOTS)
     .map(([j, count]) => [nameOf(data.alternatives.names[j]), answer.has(j) ? "in" : "out", `${count} of ${cast.length}`]);
-  return simpleTable(`Ticks on ${items().names[k]}`, [["Alternative"], ["Set"], ["Ticked by", true]], rows);
+  return simpleTable(`Approvals on ${instances().names[k]}`, [["Alternative"], ["Set"], ["Approved on", true]], rows);
 }
 
-function itemDetail(k) {
-  const made = element("div");
+// What gold and a majority say, and how many ballots are exactly the set.
+function comparisons(k) {
+  const { set, gold, majority, taught } = instances();
+  const made = element("ul", { class: "comparisons" });
+  const told = (...parts) => made.append(element("li", null, ...parts));
+  if (gold && gold[k]) {
+    const verdict = taught.has(k) ? "given for fitting and kept" : gold[k] === set[k] ? "the set is exactly right" : "the set is not exactly right";
+    told("Gold: ", chips(setMembers(gold[k])), ` (${verdict})`);
+  }
+  if (majority) told("Majority: ", chips(setMembers(majority[k])), majority[k] === set[k] ? " (the same set)" : " (a different set)");
+  const members = setMembers(set[k]).join();
+  const { times } = voters();
+  const cast = ballotsOf(k).map(({ voter, ticked }) => ({ many: times ? times[voter] : 1, same: ticked.join() === members }));
+  const count = (some) => some.reduce((sum, { many }) => sum + many, 0);
+  told(`${MANY.format(count(cast.filter(({ same }) => same)))} of ${MANY.format(count(cast))} ballots approve exactly this set.`);
+  return made;
+}
+
+function instanceDetail(k) {
+  const made = element("div", null, comparisons(k));
+  const cast = element("div", null, element("h3", null, "Ballots"), ballotTable(k));
   if (data.rated) {
     const accounts = accountsOf(k);
     made.append(element("p", { class: "bound" }, boundWords(k, accounts)));
     if (accounts.group) made.append(element("p", { class: "group" }, groupWords(accounts.group)));
-    if (items().ties.has(k)) made.append(element("p", null, "Other sets were exactly as likely; the order of the alternatives decided."));
-    made.append(element("h3", null, "Most probable sets"), topTable(k));
-    made.append(element("h3", null, "Why"), element("p", { class: "muted" }, `In log-odds: the prior${data.calibration ? ", every voter's push, strongest first, and the calibration" : " and every voter's push, strongest first,"} add up to the margin.`), falls(accounts));
+    if (instances().ties.has(k)) made.append(element("p", null, "Other sets were equally likely; the order of the alternatives decided."));
+    const best = element("div", null, element("h3", null, "Most probable sets"), topTable(k));
+    made.append(element("div", { class: "halves" }, best, cast));
+    const parts = data.calibration ? "the prior, the ballots and the calibration" : "the prior and the ballots";
+    made.append(element("h3", null, "Why"), element("p", { class: "muted" }, `In log-odds, ${parts} add up to the margin; the strongest contributions come first. ✓ approved it, ✗ did not.`), falls(accounts));
   } else {
-    made.append(element("h3", null, "Ticks"), tickTable(k));
+    const approvals = element("div", null, element("h3", null, "Approvals"), tickTable(k));
+    made.append(element("div", { class: "halves" }, approvals, cast));
   }
-  made.append(element("h3", null, "Ballots"), ballotTable(k));
+  made.append(element("p", null, element("a", { href: addressOf(k) }, "Link to this instance")));
   return made;
+}
+
+// Addresses within the page: #instance=NAME. Halves of characters cannot be part of an address.
+function addressOf(k) {
+  return `#instance=${encodeURIComponent(wellFormed(instances().names[k]))}`;
+}
+
+function wellFormed(name) {
+  return name.replace(/\p{Surrogate}/gu, "?");
+}
+
+function addressed() {
+  const found = /^#instance=(.*)$/s.exec(location.hash);
+  if (!found) return -1;
+  let name;
+  try { name = decodeURIComponent(found[1]); } catch { return -1; }
+  return instances().names.findIndex((each) => wellFormed(each) === name);
 }

@@ -1,0 +1,189 @@
+"""`aggregate` fits one screen of 40 lines at 80 columns, whatever the file; and says first what matters."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+
+from epivote import Ballots, simulate, write_ballots, write_truths
+from epivote.cli.again import Again
+from epivote.cli.options import Fitting
+from epivote.cli.screen import Page, ScreenColumn
+from epivote.cli.show_aggregate import other
+from epivote.data.numbers import percent, probability, with_interval
+from epivote.formats.reading import Reading
+from said import COMMAND, said, told
+
+SIZES = {"small": (6, 9, 4), "middle": (60, 12, 5), "large": (400, 60, 8)}
+
+
+def screen(*arguments):
+    """Lines of a terminal with 80 columns; what is wider takes several."""
+    result = CliRunner().invoke(COMMAND, [str(each) for each in arguments], env={"COLUMNS": "80"})
+    assert result.exit_code == 0, result.stderr
+    return [line[k : k + 80] for line in result.stdout.splitlines() for k in range(0, max(len(line), 1), 80)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("screens")
+    for name, (instances, voters, alternatives) in SIZES.items():
+        crowd = simulate(
+            instances=instances, voters=voters, alternatives=alternatives, bounds=(1, 3),
+            ballots_per_instance=5, spammers=0.4, copies=0.2, seed=3,
+        )  # fmt: skip
+        write_ballots(crowd.ballots, place / f"{name}.csv")
+        write_truths(crowd.gold, place / f"{name}-gold.csv")
+    names = {f"a{'very ' * 12}long name {k}" for k in range(3)}
+    cast = {(f"{'somebody ' * 9}{v}", f"{'instance ' * 11}{z}"): names for v in range(15) for z in range(40)}
+    write_ballots(Ballots.from_mapping(cast), place / "long.csv")
+    return place
+
+
+@pytest.mark.parametrize("name", [*SIZES, "long"])
+@pytest.mark.parametrize("options", [(), ("--out",), ("--gold",), ("--method", "modal", "--timings")], ids=str)
+def test_one_screen_is_enough(folder, name, options, tmp_path):
+    if options == ("--gold",):
+        options = ("--gold", folder / f"{name}-gold.csv") if name in SIZES else ("--quick",)
+    options = ("--out", tmp_path / "out") if options == ("--out",) else options
+    assert 10 < len(screen("aggregate", folder / f"{name}.csv", "--size", "1..3", "--quick", *options)) <= 39
+
+
+def test_what_matters_comes_first(folder):
+    lines = screen("aggregate", folder / "large.csv", "--size", "1..3", "--quick", "--method", "em")
+    order = ["Found 400 sets", "About", "large.csv", "Method", "A sample of", "most doubtful", "Next, "]
+    places = [next(k for k, line in enumerate(lines) if line.startswith(first)) for first in order]
+    assert places == sorted(places)
+    suspicious = next(k for k, line in enumerate(lines) if "voters are suspicious" in line)
+    assert places[-2] < suspicious < places[-1]
+    assert len([line for line in lines[places[-2] + 1 : suspicious - 1] if line.strip()]) == 10
+
+
+def test_everything_is_shown_on_request(folder):
+    lines = screen("aggregate", folder / "middle.csv", "--size", "1..3", "--quick", "--method", "em", "--all")
+    assert len(lines) > 100, "all sets and all doubtful instances"
+
+
+def test_a_narrow_window_cuts_names_but_no_numbers(folder):
+    lines = screen("aggregate", folder / "long.csv", "--size", "1..3", "--quick", "--method", "em")
+    rows = [line for line in lines if line.startswith("instance ") and "…" in line]
+    assert rows
+    assert all(line.endswith(" %") or " % " in line for line in rows)
+
+
+# The parts
+
+
+def test_tables_make_the_widest_column_narrower():
+    page = Page(Console(width=30))
+    columns = (ScreenColumn("x"), ScreenColumn("much"), ScreenColumn("n", "right", is_cut=False))
+    lines = page.table(columns, [("short", "a" * 50, "12.5 %")])
+    assert [line.plain for line in lines] == ["x      much                  n", "short  aaaaaaaaaaaaaa…  12.5 %"]
+    assert max(map(len, (line.plain for line in lines))) == 30
+    folded = page.table(columns, [("short", "a" * 50, "12.5 %")], is_cut=False)
+    assert sum(line.plain.count("a") for line in folded) == 50
+
+
+@settings(max_examples=30)
+@given(st.text("ab c", max_size=200), st.integers(1, 3))
+def test_cut_sentences_say_so(text, most):
+    page = Page(Console(width=20))
+    lines = page.wrapped(text, most)
+    assert len(lines) <= most
+    assert all(line.cell_len <= 20 for line in lines)
+    assert (len(page.wrapped(text)) > most) == (bool(lines) and lines[-1].plain.endswith("…"))
+
+
+def test_the_same_command_again():
+    again = Again(Path(__file__), Fitting("1..2", gold="my gold.csv", quick=True), Reading(voter="Who"))
+    assert again.command("explain", "picture 4") == (
+        f"epivote explain {__file__} 'picture 4' --size 1..2 --gold 'my gold.csv' --quick --voter Who"
+    )
+    assert again.command("gold", more="-o x.csv").endswith(" --voter Who -o x.csv")
+
+
+@pytest.mark.parametrize(
+    ("found", "rival", "words"),
+    [
+        (("a",), ("b",), "b"),
+        (("a",), (), "(none)"),
+        (("a", "b"), ("a",), "without b"),
+        (("a",), ("a", "b", "c"), "with b, c"),
+        (("a", "b"), ("a", "c"), "c, not b"),
+    ],
+)
+def test_rivals_by_what_is_different(found, rival, words):
+    assert other(found, rival) == words
+
+
+@pytest.mark.parametrize(
+    ("share", "digits", "words"),
+    [
+        (0.973, 1, "97.3 %"), (0.9996, 1, "> 99.9 %"), (0.9994, 1, "99.9 %"), (1.0, 1, "100 %"), (0.0, 1, "0 %"),
+        (0.0004, 1, "< 0.1 %"), (0.996, 0, "> 99 %"), (0.5, 0, "50 %"), (0.004, 0, "< 1 %"),
+    ],
+)  # fmt: skip
+def test_shares(share, digits, words):
+    assert percent(share, digits) == words
+
+
+def test_probabilities_are_never_certain():
+    assert (probability(1.0), probability(0.0), probability(0.5)) == ("> 99.9 %", "< 0.1 %", "50.0 %")
+    assert with_interval(0.62, 0.54, 0.69) == "0.62 (95 % CI 0.54-0.69)"
+
+
+# review
+
+
+def test_review_lists_and_writes_doubtful_instances(folder, tmp_path):
+    options = ("review", folder / "small.csv", "--size", "1..3", "--quick", "--method", "em", "--threshold", "0.5")
+    found = told(*options)
+    assert (found["threshold"], found["instances"]) == (0.5, 6)
+    assert 1 < len(found["review"]) < 6
+    assert all(each["confidence"] < 0.5 for each in found["review"])
+    text = said(*options, "-o", tmp_path / "r.csv")
+    assert text.startswith(f"{len(found['review'])} of 6 sets have a confidence below 50 %.\n")
+    assert f"\nWrote all of them to {tmp_path / 'r.csv'}.\n" in text
+    first = found["review"][0]["instance"]
+    assert text.endswith(f"\n  epivote explain {folder / 'small.csv'} {first} --size 1..3 --method em --quick\n")
+    head, *rows = (tmp_path / "r.csv").read_text().splitlines()
+    assert head == "instance,alternatives,confidence,rival,rival_probability,ballots,more_ballots"
+    assert [row.split(",")[:2] for row in rows] == [
+        [each["instance"], "|".join(each["answer"])] for each in found["review"]
+    ]
+    assert said(*options, "-o", "-") == (tmp_path / "r.csv").read_text()
+    assert len(screen(*options)) <= 39
+
+
+def test_review_refuses_what_makes_no_sense(folder):
+    for options, words in (
+        (("--threshold", "1.5"), "threshold=1.5 must be a probability above 0"),
+        (("--method", "modal"), "method modal states no confidence to review; use auto, em or amle"),
+    ):
+        result = CliRunner().invoke(COMMAND, ["review", str(folder / "small.csv"), "--size", "1..3", *options])
+        assert (result.exit_code, result.stderr) == (1, f"epivote: {words}\n")
+
+
+def test_nothing_to_review(tmp_path):
+    cast = {(f"v{v}", f"z{k}"): {("a", "b")[k % 2]} for k in range(20) for v in range(5)}
+    write_ballots(Ballots.from_mapping(cast), tmp_path / "b.csv")
+    text = said("review", tmp_path / "b.csv", "--size", "1", "--method", "em")
+    assert text == "No instance is doubtful: all 20 sets have a confidence of 95 % or more.\n"
+
+
+def test_every_help_has_a_sentence_and_two_examples():
+    def commands(group, name):
+        for part, inner in group.commands.items():
+            yield from commands(inner, f"{name} {part}") if hasattr(inner, "commands") else [(f"{name} {part}", inner)]
+
+    for name, command in commands(COMMAND, "epivote"):
+        first, *rest = command.help.split("\n\n")
+        assert first.endswith("."), name
+        examples = [part.strip() for part in rest if part.strip().startswith("Example: ")]
+        assert len(examples) == 2, name
+        for example in examples:
+            assert example.startswith(f"Example: {name}"), name
+            assert len(example) <= 76, f"{name}: {example} would be folded"
