@@ -95,7 +95,9 @@ def test_the_sets_are_what_the_library_finds_in_the_fitting_ballots(asked):
     bounds = SizeBounds(1, 2, {"q3": (1, 3)})
     estimator = EM(bounds).fit(ballots, gold={"q1": frozenset({"cat", "ape"})})
     board = organiser(app).get("/organiser/live?sort=task").json()
+    app.state.site.store.close_task()
     told = program(app).get("/api/v1/estimate").json()
+    app.state.site.store.open_task()
     expected = dict(zip(ballots.instances, estimator.estimate_.truth_table()["confidence"], strict=True))
     more = {each.instance: each.more_ballots or 65 for each in estimator.review(0.95)}
     assert [row["name"] for row in board["sets"]] == [f"q{number}" for number in range(7)]
@@ -299,7 +301,9 @@ def test_the_exported_files_are_what_is_stored(asked):
 
 def test_before_anything_was_found_there_is_nothing_to_tell(tmp_path):
     with still_app(tmp_path) as app:
+        app.state.site.store.close_task()
         assert program(app).get("/api/v1/estimate").json() == {"method": "", "ballots": 0, "sets": []}
+        app.state.site.store.open_task()
         board = organiser(app).get("/organiser/live").json()
         assert (board["as_of"], board["warnings"], board["times"], board["problem"]) == ("not yet", [], [], "")
         assert not app.state.site.estimation._has_changed(), "without ballots there is nothing to find"

@@ -115,6 +115,16 @@ class Site:
         counts = {} if most is None else self.store.taken(most, voter)
         return settled(self.task, self.estimation.live, counts)
 
+    def settled_alike(self) -> frozenset[str]:
+        """Instances that need no more ballots, as programs are told: gold ones must not differ from the others.
+
+        A gold set is sure from the start, so with gold in the task only numbers of ballots count.
+        """
+        if not self.task.gold:
+            return self.settled()
+        most = self.task.most_ballots
+        return frozenset() if most is None else frozenset(self.store.taken(most))
+
     def most_ballots(self, instance: Instance) -> int | None:
         """How many people may answer an instance; gold questions are asked of everybody."""
         return None if instance.gold is not None else self.task.most_ballots
