@@ -188,7 +188,7 @@ def test_it_describes_every_part_of_itself(app, robot):
             assert operation["tags"] == ["ballots" if "voter" in path else "task"]
             assert operation["description"]
             refusals = {status for status in operation["responses"] if status >= "4"}
-            assert refusals == {"400", "401", "404", "405", "408", "409", "413", "422", "429", "503"}
+            assert refusals == {"400", "401", "403", "404", "405", "408", "409", "413", "422", "429", "503"}
             for status in refusals:
                 answer = operation["responses"][status]
                 assert answer["content"]["application/json"]["schema"]["$ref"].endswith("/Problem")

@@ -5,7 +5,7 @@ options.py      options that several commands share
 estimating.py   aggregate, report, explain, evaluate, plan
 files.py        inspect, convert, simulate
 packed.py       pack, and aggregate on packed folders
-collect.py, collect_preview.py    collect
+collect.py, collect_access.py, collect_preview.py, collect_task.py    collect
 fitting.py      from what was read to an estimate
 show.py, show_aggregate.py, show_files.py, show_packed.py    what is printed
 console.py      the terminal: errors in one sentence, progress

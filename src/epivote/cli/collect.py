@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
-from urllib.parse import urlsplit
 
 import typer
 
 from epivote.atomic import write_files
+from epivote.cli.collect_access import key, organiser
 from epivote.cli.collect_preview import preview
+from epivote.cli.collect_task import DatabaseAddress, TaskFile, opened, path_of, public_address
 from epivote.cli.console import one_sentence_per_error
 from epivote.data.names import counted
 from epivote.errors import InputError
@@ -29,21 +27,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-OWN_PATHS = ("api", "organiser", "picture", "question", "static")
-"""First parts of the site's addresses: before them, a proxy's prefix could not be told apart."""
-
 OWN_FILES = ("menu.csv", "sizes.csv", "gold.csv", "times.csv", "participants.csv")
 """Files of an export beside that of the ballots."""
-
-TaskFile = Annotated[Path, typer.Argument(help="The task, a .toml file such as `epivote collect new` writes.")]
-DatabaseAddress = Annotated[
-    str | None,
-    typer.Option(
-        "--database",
-        help="Where ballots are kept, such as postgresql://user@host/name; if not given, the one that the task names, "
-        "else the one it was last served with, else a .db file beside the task.",
-    ),
-]
 
 
 @app.command()
@@ -138,8 +123,8 @@ def serve(
     Example: epivote collect serve quiz.toml
     """
     with one_sentence_per_error():
-        wished = _public(address)
-        with _opened(task, database, serve=True) as (found, store):
+        wished = public_address(address)
+        with opened(task, database, serve=True) as (found, store):
             from epivote.web.addresses import addresses_of
             from epivote.web.app import collect_app
             from epivote.web.notifying import notifier_of
@@ -164,7 +149,7 @@ def serve(
                 _print_qr(public)
                 print("Stop with Ctrl-C; ballots are kept, and the addresses stay the same.", flush=True)
 
-            settings = Settings(root=_path(public), notifier=notifier)
+            settings = Settings(root=path_of(public), notifier=notifier)
             run(collect_app(found, store, settings), listening, announce, behind_proxy=behind_proxy)
 
 
@@ -188,7 +173,7 @@ def export(
     with one_sentence_per_error():
         if output.suffix != ".csv" or output.name in OWN_FILES:
             raise InputError(f"{output.name!r} is no name for the ballots; use one such as ballots.csv")
-        with _opened(task, database) as (found, store):
+        with opened(task, database) as (found, store):
             from epivote.web.exporting import export as export_of
 
             made = export_of(store.snapshot()[1], found, output.name)
@@ -222,7 +207,7 @@ def close(task: TaskFile, database: DatabaseAddress = None) -> None:
     Example: epivote collect close quiz.toml
     """
     with one_sentence_per_error():
-        with _opened(task, database) as (_, store):
+        with opened(task, database) as (_, store):
             store.close_task()
         print(f"{task} is closed: no answers are taken until `epivote collect open {task}`.")
         print(f"Ballots: {store.database}")
@@ -237,7 +222,7 @@ def reopen(task: TaskFile, database: DatabaseAddress = None) -> None:
     from datetime import UTC, datetime
 
     with one_sentence_per_error():
-        with _opened(task, database) as (found, store):
+        with opened(task, database) as (found, store):
             store.open_task()
         moment = datetime.now(UTC)
         if found.is_over(moment):
@@ -263,14 +248,14 @@ def invite(
 
     Example: epivote collect invite quiz.toml --count 20
     """
-    with one_sentence_per_error(), _opened(task, database) as (found, store):
+    with one_sentence_per_error(), opened(task, database) as (found, store):
         if found.join != "invitation":
             raise InputError(
                 f'{task} lets anybody answer, so links are not needed; write join = "invitation" to need them'
             )
         from epivote.web.store.invitations import invite as make
 
-        public = _public(address) or store.address() or "http://127.0.0.1:8000/"
+        public = public_address(address) or store.address() or "http://127.0.0.1:8000/"
         for token in make(store, count, days):
             print(f"{public}?invitation={token}")
 
@@ -285,12 +270,16 @@ def renew(
 
     Example: epivote collect renew quiz.toml
     """
-    with one_sentence_per_error(), _opened(task, database) as (_, store):
+    with one_sentence_per_error(), opened(task, database) as (_, store):
         if key:
             print(f"JSON key:     {store.renew_secret('interface')}")
         else:
             public = store.address() or "http://127.0.0.1:8000/"
             print(f"Organiser:    {public}organiser?secret={store.renew_secret('organiser')}")
+
+
+app.command()(organiser)
+app.command()(key)
 
 
 @app.command()
@@ -304,30 +293,11 @@ def backup(
     Example: epivote collect backup quiz.toml -o quiz-monday.db
     """
     with one_sentence_per_error():
-        with _opened(task, database) as (_, store):
+        with opened(task, database) as (_, store):
             from epivote.web.store.backup import copy_database
 
             copy_database(store.database, output)
         print(f"Wrote {output}; serve from it with --database sqlite:///{output}")
-
-
-def _public(address: str | None) -> str | None:
-    """The address people use, with a slash at its end; it may have a path, as in https://example.org/quiz1/."""
-    if address is None:
-        return None
-    if not re.fullmatch(r"https?://[^/?#\s]+(/[A-Za-z0-9._~-]+)*/?", address):
-        raise InputError(f"--address {address!r} is no web address; write one such as https://quiz.example.org/")
-    first = _path(address).partition("/")[2].partition("/")[0]
-    if first in OWN_PATHS:
-        raise InputError(
-            f"--address {address!r} has a path that begins with one of the site's own; choose another path"
-        )
-    return f"{address.rstrip('/')}/"
-
-
-def _path(address: str) -> str:
-    """`/quiz1` of `https://example.org/quiz1/`; nothing where it has no path."""
-    return urlsplit(address).path.rstrip("/")
 
 
 def _print_qr(address: str) -> None:
@@ -342,23 +312,3 @@ def _print_qr(address: str) -> None:
 
 def _write(text: str, target: Path) -> None:
     target.write_text(text, encoding="utf-8")
-
-
-@contextmanager
-def _opened(path: Path, database: str | None, *, serve: bool = False) -> Iterator[tuple[Task, Store]]:
-    """The task and its store, which is closed in the end; only serving makes a database that is not there."""
-    from epivote.web.task import read_task
-
-    task = read_task(path)
-    try:
-        from epivote.web.store import Store, open_database
-        from epivote.web.store.belonging import database_of, remember
-    except ImportError as error:
-        raise InputError(
-            f"collecting needs {error.name}, which is not installed; get all of it with: pip install 'epivote[collect]'"
-        ) from None
-    address = database_of(path, task, database)
-    with closing(open_database(address, create=serve)) as opened:
-        if serve and database is not None and not task.database and not remember(path, address):
-            print(f"{path.absolute().parent} cannot be written: close, export and the like need --database as well.")
-        yield task, Store(opened)

@@ -12,8 +12,9 @@ from epivote.web.health import Health
 from epivote.web.notifying import Notifier
 from epivote.web.questions import settled
 from epivote.web.security.limits import Limiter, Limits
-from epivote.web.security.signing import Signer, new_visit
+from epivote.web.security.signing import Signer, new_visit, same_secret
 from epivote.web.store import Secrets, Store
+from epivote.web.store.credentials import credential_of, whose_secret
 from epivote.web.task import Instance, Task
 
 Gate = Literal["open", "early", "over", "closed"]
@@ -99,6 +100,24 @@ class Site:
     def organiser_pass(self) -> str:
         """What the organiser's cookie says: made from the secret, which cannot be read from it."""
         return self.signer.token("organiser", self.organiser_secret)
+
+    def pass_for(self, secret: str) -> str | None:
+        """What the cookie of an organiser says who gave a secret; nothing if it is a wrong one."""
+        if same_secret(secret, self.organiser_secret):
+            return self.organiser_pass
+        found = whose_secret(self.store.database, "organiser", secret)
+        return None if found is None else self._named_pass(*found)
+
+    def organiser_of(self, given: str) -> str | None:
+        """The name of the organiser whose pass it is, empty for the first one; nothing if it is worth nothing now."""
+        if same_secret(given, self.organiser_pass):
+            return ""
+        mark, _, name = given.partition(" ")
+        found = credential_of(self.store.database, "organiser", name) if mark and name else None
+        return name if found is not None and same_secret(given, self._named_pass(*found)) else None
+
+    def _named_pass(self, name: str, secret_hash: str) -> str:
+        return f"{self.signer.token('named organiser', secret_hash)} {name}"
 
     def gate(self, *, is_closed: bool) -> Gate:
         """Whether answers are taken now, and if not, why."""

@@ -27,7 +27,8 @@ from epivote.web.security.headers import address_of
 from epivote.web.security.signing import same_secret
 from epivote.web.site import Site
 from epivote.web.store import NameTakenError, NotOpenError, TroubleError, Voter
-from epivote.web.store.rows import LONGEST_NAME, clean_name
+from epivote.web.store.credentials import whose_secret
+from epivote.web.store.rows import LONGEST_NAME, clean_name, name_key
 from epivote.web.task import Instance, Task
 from epivote.web.views.errors import INTERFACE, problem
 
@@ -38,6 +39,7 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
     for status, text in {
         400: "The request cannot be read.",
         401: "The key is missing or wrong.",
+        403: "The key is for another voter.",
         404: "There is no such voter, instance or ballot.",
         405: "This cannot be done here.",
         408: "The body took too long to arrive.",
@@ -71,7 +73,7 @@ def interface(site: Site) -> FastAPI:
     def with_key(request: Request, given: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]) -> None:
         limits, address = site.settings.limits, address_of(request.scope)
         wait = site.limiter.take("interface", address, limits.interface)
-        if not wait and given is not None and same_secret(given.credentials, site.interface_key):
+        if not wait and given is not None and _passes(site, given.credentials, request.path_params.get("voter")):
             return
         # A right key always passes; wrong ones from one address are counted.
         if not wait and given is not None:
@@ -126,6 +128,18 @@ def _described(site: Site, with_key: Callable[..., None], examples: Examples) ->
     _add_task(api, site, with_key)
     _add_ballots(api, site, with_key, examples)
     return api
+
+
+def _passes(site: Site, secret: str, voter: str | None) -> bool:
+    """Whether a key is right; that of a single program is, but only for voting under its own name."""
+    if same_secret(secret, site.interface_key):
+        return True
+    found = whose_secret(site.store.database, "program", secret)
+    if found is None:
+        return False
+    if voter is not None and name_key(voter) != name_key(found[0]):
+        raise RefusedError(403, f"this key is for the voter {found[0]!r}; vote under that name, or ask for another key")
+    return True
 
 
 def _add_task(api: FastAPI, site: Site, with_key: Callable[..., None]) -> None:

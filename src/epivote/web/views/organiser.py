@@ -17,7 +17,6 @@ from epivote.web.addresses import qr_svg
 from epivote.web.exporting import export as export_of
 from epivote.web.exporting import participants_table, truth_table
 from epivote.web.languages import language
-from epivote.web.security.signing import same_secret
 from epivote.web.timing import TIMES, times_table
 from epivote.web.views.board import board_of
 from epivote.web.views.completion import further_columns
@@ -52,6 +51,7 @@ def board(visit: Visit) -> Response:
         csrf=visit.csrf,
         languages=[],
         address=_address(visit),
+        organiser=visit.organiser,
     )
 
 
@@ -166,11 +166,12 @@ def _ask_secret(visit: Visit, *, wrong: bool) -> Response:
 def _let_in(visit: Visit, given: str) -> Response:
     """A right secret always passes; wrong ones from one address are counted, each kind for itself."""
     site = visit.site
-    if not same_secret(given, site.organiser_secret):
+    allowed = site.pass_for(given)
+    if allowed is None:
         visit.limit("organiser's secrets", visit.address, site.settings.limits.wrong_secrets)
         return _ask_secret(visit, wrong=True)
     response = see("/organiser")
-    visit.set_cookie(response, ORGANISER, site.organiser_pass, 30 * DAY)
+    visit.set_cookie(response, ORGANISER, allowed, 30 * DAY)
     return response
 
 
