@@ -70,6 +70,13 @@ def test_cookies_are_kept_from_scripts_other_sites_and_open_lines(app, scheme):
     assert "expires" in cookies_of(gone)[app.state.site.cookie("epivote")]
 
 
+@pytest.mark.parametrize(("scheme", "told"), [("https", "max-age=15552000"), ("http", None)])
+def test_behind_https_browsers_stay_with_it(app, scheme, told):
+    client = TestClient(app, base_url=f"{scheme}://testserver", follow_redirects=False)
+    for path in ("/", "/question", "/none", "/api/v1/task", "/static/icon.svg"):
+        assert client.get(path).headers.get("strict-transport-security") == told, path
+
+
 def test_only_pages_name_a_visit(app):
     site = app.state.site
     for path in ("/health", site.picture("dot.svg"), "/static/collect.css", "/question", "/language/en", "/none"):

@@ -51,7 +51,7 @@ def key(task: TaskFile, add: Add = None, revoke: Revoke = None, database: Databa
 def _changed(store: Store, kind: Kind, add: str | None, revoke: str | None) -> str | None:
     """The secret that was made, if one was."""
     from epivote.web.store.credentials import add_credential, revoke_credential
-    from epivote.web.store.rows import clean_name
+    from epivote.web.store.names import clean_name
 
     if add is not None and revoke is not None:
         raise InputError("--add and --revoke are given together; give one of them")

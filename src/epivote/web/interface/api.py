@@ -28,7 +28,7 @@ from epivote.web.security.signing import same_secret
 from epivote.web.site import Site
 from epivote.web.store import NameTakenError, NotOpenError, TroubleError, Voter
 from epivote.web.store.credentials import whose_secret
-from epivote.web.store.rows import LONGEST_NAME, clean_name, name_key
+from epivote.web.store.names import LONGEST_NAME, clean_name, name_key
 from epivote.web.task import Instance, Task
 from epivote.web.views.errors import INTERFACE, problem
 

@@ -15,7 +15,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from epivote.web.store.counters import count_change, count_departure
 from epivote.web.store.database import Database
 from epivote.web.store.details import NO_DETAILS, Details, add_details
-from epivote.web.store.rows import BallotRow, NameTakenError, NotOpenError, Secrets, Voter, name_key
+from epivote.web.store.names import name_key
+from epivote.web.store.rows import BallotRow, NameTakenError, NotOpenError, Secrets, Voter
 from epivote.web.store.slots import give_back, hold, is_free, is_held, taken
 from epivote.web.store.tables import ASKED, BALLOTS, COUNTS, SETTINGS, SKIPS, SLOTS, VOTERS
 
