@@ -1,7 +1,7 @@
 """A large task, 5,000 instances and 500 voters who answered all of them: what its pages, files and estimates cost.
 
-Run by `make bench-scale`, which writes the section of docs/benchmarks-collect.md. The ballots are simulated and put into an
-SQLite database at once; then it is served, and asked for what organisers and participants ask for.
+Run by `make bench-scale`, which writes a section of docs/benchmarks-collect.md. The ballots are simulated and put into
+an SQLite database at once; then it is served, and asked for what organisers and participants ask for.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PEOPLE, PAUSE, SECONDS = 20, 0.5, 30.0  # who answer beside the live pages, seco
 LIVE_PAGES, EVERY = 5, 2.0  # live pages open at once, seconds between two questions of each
 EARLIER: dict[str, Any] = {}
 """The same figures of the version before counts were kept, measured on the same machine by the same script."""
-FIGURES = {
+FIGURES: dict[str, tuple[str, Callable[[Any], str]]] = {
     "live_same": ("live page, nothing new", lambda told: f"{told['bytes']:,} bytes, status {told['status']}"),
     "live_new": ("live page, changed", lambda told: f"{told['bytes'] / 1000:,.1f} KB in {told['seconds']:.2f} s"),
     "first": ("first estimate", lambda told: f"{told['seconds']:.1f} s, {told['memory']:.2f} GB"),
@@ -251,7 +251,9 @@ def timed(act: Callable[[], None]) -> float:
 def children(process: int) -> list[int]:
     """Processes that a process has started."""
     return [
-        int(child) for tasks in Path(f"/proc/{process}/task").iterdir() for child in (tasks / "children").read_text().split()
+        int(child)
+        for tasks in Path(f"/proc/{process}/task").iterdir()
+        for child in (tasks / "children").read_text().split()
     ]
 
 
@@ -267,7 +269,8 @@ def section(result: Result) -> list[str]:
         f"## A large task: {result['instances']:,} instances, {result['voters']:,} voters, "
         f"{result['instances'] * result['voters']:,} ballots",
         "",
-        f"Written by `make bench-scale` on {result['date']} (SQLite). Before: the version that counted ballots anew for every page.",
+        f"Written by `make bench-scale` on {result['date']}, on SQLite, while other programs used the machine as well.",
+        "Before: the version that counted all ballots for every page.",
         "",
         "| figure | before | now |",
         "| --- | --- | --- |",

@@ -5,10 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from few_rows import FewRows, written
 
 from epivote import AMLE, EM, Flag, FlagKind, SizeBounds, VoterReport, suggest_method
 from epivote.web.estimation.collected import ballots_of, gold_to_learn
 from epivote.web.estimation.estimate import live
+from epivote.web.estimation.gathered import gather
 from epivote.web.estimation.live import Live, SetFound
 from epivote.web.exporting import export, participants_table, truth_table
 from epivote.web.store import BallotRow
@@ -23,7 +25,7 @@ SECOND = 1_000_000
 
 def over_time(times):
     rows = [BallotRow(f"v{number}", True, "q0", ("owl",), moment) for number, moment in enumerate(times)]
-    return [list(point) for point in live((1, 1), rows, small_task(), is_over=False).times]
+    return [list(point) for point in live((1, 1), gather(rows), small_task(), is_over=False).times]
 
 
 def small_task(**options):
@@ -69,11 +71,11 @@ def test_there_are_never_more_than_sixty_steps():
 
 def test_files_that_a_task_does_not_need_are_not_there():
     rows = [BallotRow("ann", True, "q0", ("owl",), 5)]
-    made = export(rows, small_task(), "mine.csv")
-    assert list(made.files) == ["mine.csv"]
+    made = export(FewRows(rows), small_task(), "mine.csv")
+    assert list(written(made)) == ["mine.csv"]
     assert made.command == "epivote aggregate mine.csv --size 1..2 --alternatives 'owl|dog|cat|ape' --method em"
     assert made.left_out == 0
-    assert export(rows, small_task()).command.startswith("epivote aggregate ballots.csv ")
+    assert export(FewRows(rows), small_task()).command.startswith("epivote aggregate ballots.csv ")
 
 
 def test_times_in_the_table_of_participants_are_to_the_second():
@@ -136,8 +138,8 @@ def test_a_flag_that_only_asks_to_wait_marks_nobody():
 @pytest.mark.parametrize("method", ["em", "amle", "auto"])
 def test_the_method_of_the_task_is_used(method):
     rows = crowd_rows()
-    found = live((1, 1), rows, small_task(method=method), is_over=False)
-    ballots = ballots_of(rows, small_task())
+    found = live((1, 1), gather(rows), small_task(method=method), is_over=False)
+    ballots = ballots_of(gather(rows), small_task())
     used = suggest_method(ballots, SizeBounds(1, 2), quick=True)[0] if method == "auto" else method
     estimator = {"em": EM, "amle": AMLE}[used](SizeBounds(1, 2)).fit(ballots)
     assert found.method == used
@@ -146,11 +148,11 @@ def test_the_method_of_the_task_is_used(method):
 
 def test_further_ballots_are_for_the_confidence_that_the_task_asks_for():
     rows = crowd_rows(3)
-    usual = live((1, 1), rows, small_task(), is_over=False).sets
+    usual = live((1, 1), gather(rows), small_task(), is_over=False).sets
     levels = sorted(each.confidence for each in usual.values())
     for level in (0.95, next(each for each in levels if 0.5 <= each < 1)):
-        found = live((1, 1), rows, small_task(confidence=level), is_over=False).sets
-        estimator = EM(SizeBounds(1, 2)).fit(ballots_of(rows, small_task()))
+        found = live((1, 1), gather(rows), small_task(confidence=level), is_over=False).sets
+        estimator = EM(SizeBounds(1, 2)).fit(ballots_of(gather(rows), small_task()))
         more = {each.instance: each.more_ballots or 65 for each in estimator.review(level)}
         assert {name: each.more for name, each in found.items()} == {name: more.get(name, 0) for name in found}
         assert all((each.more == 0) == (each.confidence >= level) for each in found.values())
@@ -172,7 +174,7 @@ def test_gold_teaches_only_where_something_else_was_answered():
 
 def test_ballots_are_taken_instance_after_instance_in_the_order_of_the_task():
     rows = crowd_rows(2)
-    ballots = ballots_of(rows[::-1], small_task())
+    ballots = ballots_of(gather(rows[::-1]), small_task())
     assert list(ballots.instances) == list(RIGHT)
     assert list(ballots.alternatives) == list(ALL)
     assert {key: frozenset(ticks) for key, ticks in ballots.items()} == {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -55,7 +56,7 @@ def new(
         if path.exists():
             raise InputError(f"{path} is there already; choose another name or remove it")
         text = EXAMPLE if source is None else _imported(source, path, alternatives, size)
-        write_files({path: partial(_write, text)})
+        write_files({path: partial(_write, [text])})
         print(f"Wrote {path}. Change it, then: epivote collect check {path}, epivote collect serve {path}")
 
 
@@ -175,28 +176,29 @@ def export(
             raise InputError(f"{output.name!r} is no name for the ballots; use one such as ballots.csv")
         with opened(task, database) as (found, store):
             from epivote.web.exporting import export as export_of
+            from epivote.web.store.columns import reading
 
-            made = export_of(store.snapshot()[1], found, output.name)
-            further = _further_files(found, store, times=times, participants=participants)
-        made.files.update(further)
-        write_files({output.parent / name: partial(_write, text) for name, text in made.files.items()})
-        print(f"Wrote {', '.join(made.files)} in the folder {output.parent.absolute()}")
+            with reading(store) as source:
+                made = export_of(source, found, output.name)
+                files = made.files | _further_files(found, store, times=times, participants=participants)
+                write_files({output.parent / name: partial(_write, pieces) for name, pieces in files.items()})
+        print(f"Wrote {', '.join(files)} in the folder {output.parent.absolute()}")
         if made.left_out:
             print(f"{counted(made.left_out, 'ballot')} left out: they do not fit the task as it is now.")
         print(f"In that folder, this finds the sets of the live page:\n  {made.command}")
 
 
-def _further_files(task: Task, store: Store, *, times: bool, participants: bool) -> dict[str, str]:
+def _further_files(task: Task, store: Store, *, times: bool, participants: bool) -> dict[str, Iterable[str]]:
     """Tables about ballots and participants that estimation does not need."""
     from epivote.web.exporting import participants_table
     from epivote.web.site import signer_of
     from epivote.web.timing import TIMES, times_table
     from epivote.web.views.completion import further_columns
 
-    files = {TIMES: "".join(times_table(store.database))} if times else {}
+    files: dict[str, Iterable[str]] = {TIMES: times_table(store.database)} if times else {}
     if participants:
         columns = further_columns(task, store.database, signer_of(store.secrets()))
-        files["participants.csv"] = participants_table(store.participants(), columns)
+        files["participants.csv"] = [participants_table(store.participants(), columns)]
     return files
 
 
@@ -310,5 +312,6 @@ def _print_qr(address: str) -> None:
         print(f"\n{code}", end="")
 
 
-def _write(text: str, target: Path) -> None:
-    target.write_text(text, encoding="utf-8")
+def _write(pieces: Iterable[str], target: Path) -> None:
+    with target.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(pieces)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections import Counter
-from collections.abc import Mapping, Sequence
 from typing import NamedTuple
+
+import numpy as np
 
 from epivote import AMLE, EM, Auto, Ballots, Calibrated, CrowdWarning, SizeBounds, Summary, summarize
 from epivote.web.estimation.collected import ballots_of, gold_to_learn, usable
+from epivote.web.estimation.gathered import Gathered, IntArray
 from epivote.web.estimation.live import MANY, Live, SetFound
 from epivote.web.ranking import places, reference
-from epivote.web.store import BallotRow
-from epivote.web.store.store import Stamp, now
+from epivote.web.store.counters import Stamp
+from epivote.web.store.store import now
 from epivote.web.task import Task
 
 MOST_REVIEWED = 100  # rows; a round number
@@ -30,9 +31,9 @@ class LiveFit(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def fit(rows: Sequence[BallotRow], task: Task) -> LiveFit | None:
+def fit(gathered: Gathered, task: Task) -> LiveFit | None:
     """The estimator of a task, fitted on usable ballots; nothing without any."""
-    ballots = ballots_of(rows, task)
+    ballots = ballots_of(gathered, task)
     if ballots is None:
         return None
     bounds: SizeBounds = task.bounds
@@ -49,17 +50,17 @@ def fit(rows: Sequence[BallotRow], task: Task) -> LiveFit | None:
     return LiveFit(estimator, ballots, method, told)
 
 
-def live(stamp: Stamp, rows: Sequence[BallotRow], task: Task, *, is_over: bool) -> Live:
+def live(stamp: Stamp, gathered: Gathered, task: Task, *, is_over: bool) -> Live:
     """All that pages show; once it is over, places count gold sets, before that only what the crowd says."""
     began = time.perf_counter()
-    kept = usable(rows, task)
-    left_out = len(rows) - len(kept)
+    kept = usable(gathered, task)
+    left_out = len(gathered) - len(kept)
     fitted = fit(kept, task)
     if fitted is None:
         return Live(stamp, now(), left_out=left_out, counts_gold=is_over)
     summary = summarize(fitted.estimator, threshold=task.threshold)
     sets = _sets(summary, task)
-    people = {row.voter for row in kept if row.is_person}
+    people = {name for name, is_person in zip(kept.voters, kept.are_people, strict=True) if is_person}
     crowd = {name: frozenset(found.crowd) for name, found in sets.items()}
     standing = places(fitted.ballots, people, reference(crowd, task.gold, is_over=is_over), crowd)
     return Live(
@@ -72,7 +73,7 @@ def live(stamp: Stamp, rows: Sequence[BallotRow], task: Task, *, is_over: bool) 
         places=standing,
         leaders=tuple(standing.items())[:10],
         counts_gold=is_over,
-        times=_over_time(rows),
+        times=_over_time(gathered.cast_at),
         left_out=left_out,
         warnings=fitted.warnings,
     )
@@ -91,14 +92,10 @@ def _sets(summary: Summary, task: Task) -> dict[str, SetFound]:
     return found
 
 
-def _over_time(rows: Sequence[BallotRow]) -> tuple[tuple[int, int], ...]:
+def _over_time(moments: IntArray) -> tuple[tuple[int, int], ...]:
     """Ballots in all by the end of equal steps from the first to the last; steps are whole minutes or a few seconds."""
-    first, last = min(row.cast_at for row in rows), max(row.cast_at for row in rows)
+    first, last = int(moments.min()), int(moments.max())
     step = max(MINUTE // 60, -(-(last - first + 1) // TIME_STEPS))
-    counted: Mapping[int, int] = Counter((row.cast_at - first) // step for row in rows)
-    total = 0
-    points = [(first, 0)]
-    for number in range(max(counted) + 1):
-        total += counted.get(number, 0)
-        points.append((min(first + (number + 1) * step, last), total))
-    return tuple(points)
+    totals = np.cumsum(np.bincount((moments - first) // step)).tolist()
+    ends = [min(first + (number + 1) * step, last) for number in range(len(totals))]
+    return ((first, 0), *zip(ends, totals, strict=True))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from epivote import VoterReport
-from epivote.web.store.store import Stamp
+from epivote.web.store.counters import Stamp
 
 MANY = 65  # further ballots: one more than `review` looks ahead
 

@@ -10,13 +10,17 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from epivote import EpivoteError, InputError, write_report
 from epivote.web.estimation.collected import usable
 from epivote.web.estimation.estimate import fit, live
+from epivote.web.estimation.gathered import Reader
 from epivote.web.estimation.live import Live
 from epivote.web.store import Store, open_database
 from epivote.web.task import Task
+
+READERS: WeakKeyDictionary[Store, Reader] = WeakKeyDictionary()
 
 
 class Failure(NamedTuple):
@@ -50,13 +54,18 @@ def _done(wanted: Callable[[Store, Task], Any], store: Store, task: Task) -> Any
 def estimate(store: Store, task: Task) -> Live:
     """What the ballots of this moment say."""
     is_over = store.is_closed() or task.is_over(datetime.now(UTC))
-    stamp, rows = store.snapshot()
-    return live(stamp, rows, task, is_over=is_over)
+    stamp, gathered = _reader(store).read(store)
+    return live(stamp, gathered, task, is_over=is_over)
+
+
+def _reader(store: Store) -> Reader:
+    """What has been read of this store so far."""
+    return READERS.setdefault(store, Reader())
 
 
 def report(store: Store, task: Task) -> bytes:
     """The full report on the ballots of this moment."""
-    fitted = fit(usable(store.snapshot()[1], task), task)
+    fitted = fit(usable(_reader(store).read(store)[1], task), task)
     if fitted is None:
         raise InputError("there are no ballots to report on yet; come back when somebody has answered")
     with TemporaryDirectory(prefix="epivote-") as folder:
