@@ -108,16 +108,28 @@ def test_sure_is_what_the_task_says_or_95_percent():
         f"q{number}": SetFound(("owl",), sure, 3, 0, ("owl",)) for number, sure in enumerate((0.9, 0.949999, 0.95, 1))
     }
     for task, sure in ((small_task(), 2), (small_task(confidence=0.9), 4), (small_task(confidence=0.96), 1)):
-        assert board_of(task, Live(sets=sets), [], (), "open")["tiles"][4] == [f"{sure} of 6", "sets sure"]
+        assert board_of(task, Live(sets=sets), [], (), "open")["tiles"][4] == [f"{sure} of 6", "sets sure, gold aside"]
 
 
 def test_large_numbers_are_grouped_and_small_problems_told():
     people = [Participant(f"p{number}", True, 0, 1, 1) for number in range(1001)]
     board = board_of(small_task(), Live(left_out=1234, problem="it broke"), people, ["x"] * 1002, "closed")
-    assert [value for value, _ in board["tiles"]] == ["1,001", "1,001", "1,001", "0", "0 of 6", "1,002"]
+    assert [value for value, _ in board["tiles"]] == ["1,001", "1,001", "0", "1,001", "0 of 6", "1,002"]
     assert board["warnings"][0].startswith("1,234 of the ballots are left out")
     assert board["problem"] == "The estimation has a problem: it broke"
     assert (board["as_of"], board["gate_words"].split(":")[0]) == ("not yet", "Closed by you")
+
+
+def test_counts_add_up():
+    """Those that were counted, left out and came since are together those there are."""
+    people = [Participant("ann", True, 0, None, 7), Participant("bot", False, 0, None, 5)]
+    sets = {name: SetFound(("owl",), 0.9, count, 0, ("owl",)) for name, count in (("q0", 6), ("q1", 1))}
+    board = board_of(small_task(), Live(method="em", sets=sets, left_out=2), people, (), "open")
+    assert board["tiles"][0] == ["12", "ballots"]
+    assert sum(row["ballots"] for row in board["voters"]) == 12
+    assert ", from 7 ballots, 2 left out, 3 newer ones not counted yet, by em in" in board["as_of"]
+    found = Live(method="em", sets={"q0": SetFound(("owl",), 0.9, 1, 0, ("owl",))})
+    assert ", from 1 ballot, by em" in board_of(small_task(), found, [], (), "open")["as_of"]
 
 
 def test_a_flag_that_only_asks_to_wait_marks_nobody():
@@ -132,7 +144,7 @@ def test_a_flag_that_only_asks_to_wait_marks_nobody():
     assert not flagged(too_few)["flagged"]
     assert flagged(guesses)["flagged"]
     assert flagged(too_few, guesses)["flagged"]
-    assert flagged(guesses)["rates"] == "50% hits, 25% false alarms"
+    assert flagged(guesses)["rates"] == "hit rate 50 %, false-alarm rate 25 %"
 
 
 @pytest.mark.parametrize("method", ["em", "amle", "auto"])

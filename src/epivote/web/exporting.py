@@ -43,6 +43,9 @@ class BallotTable:
         return row.voter, row.instance, "|".join(row.ticks)
 
 
+NOTHING_FURTHER: Mapping[str, Mapping[str, str]] = {}
+
+
 @dataclass(frozen=True)
 class CollectedFiles:
     """Files in pieces, ballots first; once they are written, the command to aggregate them, and what was left out."""
@@ -98,7 +101,9 @@ def command_for(answered: Collection[str], task: Task, name: str = "ballots.csv"
     return shlex.join([*command, "--method", task.method])
 
 
-def participants_table(participants: Iterable[Participant], further: Mapping[str, Mapping[str, str]]) -> str:
+def participants_table(
+    participants: Iterable[Participant], further: Mapping[str, Mapping[str, str]] = NOTHING_FURTHER
+) -> str:
     """Everybody with the times of coming and going and the number of ballots; `further` columns tell more of some."""
     rows = [
         (
