@@ -300,7 +300,7 @@ def test_the_exported_files_are_what_is_stored(asked):
         (name, "program" if "obot" in name else "person", str(sum(row[0] == name for row in rows_of(app))))
         for name in [*(f"p{number}" for number in range(14)), "robot", "Robot 2"]
     ]
-    assert [row["voter"] for row in people if row["handed in"]] == ["p0", "p3", "p6", "p9", "p12"]
+    assert [row["voter"] for row in people if row["finished"]] == ["p0", "p3", "p6", "p9", "p12"]
 
 
 def test_before_anything_was_found_there_is_nothing_to_tell(tmp_path):
