@@ -54,6 +54,19 @@ def test_nothing_is_covered_on_a_phone(browser, served, width, height):
         assert name.evaluate("each => each.scrollWidth <= each.clientWidth")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("code", ["de", "es", "fr"])
+def test_long_words_of_other_languages_fit_a_small_phone(browser, served, code):
+    with device(browser, served, **PHONE | {"viewport": {"width": 320, "height": 568}}) as page:
+        page.goto(f"/language/{code}")
+        assert overflow(page) <= 0
+        join(page, f"small {code}")
+        for path in ("/question/1", "/end", "/privacy", "/leave"):
+            page.goto(path)
+            assert page.locator("html").get_attribute("lang") == code
+            assert (path, overflow(page) <= 0, barriers(page)) == (path, True, [])
+
+
 @pytest.mark.parametrize("scripts", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_the_reminder_to_tick_goes_once_something_is_ticked(browser, served, scripts):
     with device(browser, served, expected=("422",), java_script_enabled=scripts) as page:

@@ -34,7 +34,7 @@ def test_going_on_on_another_device(app):
     say(ann, "/question/1", ticks=[0])
     link = link_of(ann)
     asked = phone.get(link)
-    assert "Go on as ann" in asked.text
+    assert "Continue as ann" in asked.text
     assert phone.get("/question").headers["location"] == "/", "opening the link changes nothing"
     assert resume(phone, link).headers["location"] == "/question"
     assert phone.get("/question").headers["location"] == "/question/2"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from epivote import SURE, SizeBounds
+from epivote.web.languages import CODES
 
 Order = Literal["shuffled", "doubtful"]
 Join = Literal["nickname", "invitation"]
@@ -92,7 +93,7 @@ class Task:
     join: Join = "nickname"
     opens: datetime | None = None
     closes: datetime | None = None
-    languages: tuple[str, ...] = ("en", "fr")
+    languages: tuple[str, ...] = CODES
     method: LiveMethod = "em"
 
     @property
