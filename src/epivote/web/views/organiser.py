@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
 from epivote import EpivoteError
-from epivote.web.addresses import qr_svg
+from epivote.web.addresses import is_local, qr_svg
 from epivote.web.exporting import export as export_of
 from epivote.web.exporting import participants_table, task_files, truth_table
 from epivote.web.languages import language
@@ -55,6 +55,7 @@ def board(visit: Visit) -> Response:
         csrf=visit.csrf,
         languages=[],
         address=_address(visit),
+        is_local=is_local(_address(visit)),
         organiser=visit.organiser,
     )
 
