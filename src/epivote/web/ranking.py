@@ -27,7 +27,7 @@ def places(ballots: Ballots, people: Set[str], right: Sets, crowd: Sets) -> dict
     ranked = [voter for voter in ballots.voters if voter in people]
     if not ranked:
         return {}
-    own = ballots.select(voters=ranked)
+    own = ballots if len(ranked) == ballots.n_voters else ballots.select(voters=ranked)
     answered = np.bincount(own.ballot_voter, minlength=own.n_voters).tolist()
     agreed = np.bincount(own.ballot_voter[_equal(own, crowd)], minlength=own.n_voters).tolist()
     number = {voter: i for i, voter in enumerate(own.voters)}
@@ -45,9 +45,9 @@ def _equal(ballots: Ballots, sets: Sets) -> NDArray[np.bool_]:
     member = np.zeros((ballots.n_instances, ballots.n_alternatives), bool)
     for z, name in enumerate(ballots.instances):
         member[z, [numbers[each] for each in sets[name]]] = True
-    instance = np.repeat(np.arange(ballots.n_instances), np.diff(ballots.ballot_start))
+    instance = np.repeat(np.arange(ballots.n_instances, dtype=np.int32), np.diff(ballots.ballot_start))
     sizes = np.diff(ballots.approval_start)
-    ballot = np.repeat(np.arange(len(sizes)), sizes)
+    ballot = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
     hits = np.bincount(ballot[member[instance[ballot], ballots.approved]], minlength=len(sizes))
     wanted = member.sum(axis=1)[instance]
     equal: NDArray[np.bool_] = (hits == wanted) & (sizes == wanted)

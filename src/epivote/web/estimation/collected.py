@@ -25,7 +25,7 @@ def usable(gathered: Gathered, task: Task) -> Gathered:
         bool(pair >= 0) and offered[pair // len(gathered.cells)].issuperset(gathered.cells[pair % len(gathered.cells)])
         for pair in seen.tolist()
     ]
-    return gathered.where(np.array(fits, bool)[which]) if len(gathered) else gathered
+    return gathered if all(fits) else gathered.where(np.array(fits, bool)[which])
 
 
 def ballots_of(gathered: Gathered, task: Task) -> Ballots | None:

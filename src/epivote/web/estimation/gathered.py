@@ -99,5 +99,5 @@ class Reader:
             tuple(name for _, name, _ in voters),
             np.array([is_person for _, _, is_person in voters], bool),
             tuple(self._known.instances),
-            tuple(self._known.cells[text] for text in self._known.numbers),
+            tuple(map(self._known.ticks, self._known.numbers)),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,17 +22,22 @@ WANTED = select(BALLOTS.c.voter_id, BALLOTS.c.instance, BALLOTS.c.ticks, BALLOTS
 NAMES_AT_ONCE = 500  # instances in one question; both databases take thousands
 
 
+class Numbers(dict[str, int]):
+    """Numbers of texts, in the order in which they were first asked for."""
+
+    def __missing__(self, text: str) -> int:
+        """The next number."""
+        number = self[text] = len(self)
+        return number
+
+
 @dataclass
 class Known:
-    """Numbers of instances and of what was ticked, in the order in which they were first seen."""
+    """Numbers of instances and of what was ticked (as the database tells it), and what that means."""
 
-    instances: dict[str, int] = field(default_factory=dict)
+    instances: Numbers = field(default_factory=Numbers)
+    numbers: Numbers = field(default_factory=Numbers)
     cells: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    numbers: dict[str, int] = field(default_factory=dict)
-
-    def instance(self, name: str) -> int:
-        """The number of an instance."""
-        return self.instances.setdefault(name, len(self.instances))
 
     def ticks(self, text: str) -> tuple[str, ...]:
         """What was ticked, as the database tells it; a tuple for each different one."""
@@ -40,14 +45,6 @@ class Known:
         if found is None:
             found = self.cells[text] = tuple(json.loads(text))
         return found
-
-    def cell(self, text: str) -> int:
-        """The number of what was ticked, as the database tells it."""
-        number = self.numbers.get(text)
-        if number is None:
-            self.ticks(text)
-            number = self.numbers[text] = len(self.numbers)
-        return number
 
 
 @dataclass(frozen=True)
@@ -118,13 +115,12 @@ class Source:
             for rows in found.values():
                 yield from rows
 
-    def _columns(self, rows: Sequence[Row[Ballot]]) -> Columns:
+    def _columns(self, rows: Sequence[Ballot | Row[Ballot]]) -> Columns:
         voters, instances, ticks, moments = zip(*rows, strict=True)
-        instance, cell = self.known.instance, self.known.cell
         return Columns(
             np.array(voters, np.int64),
-            np.fromiter(map(instance, instances), np.int32, len(rows)),
-            np.fromiter(map(cell, ticks), np.int32, len(rows)),
+            np.fromiter(map(self.known.instances.__getitem__, instances), np.int32, len(rows)),
+            np.fromiter(map(self.known.numbers.__getitem__, ticks), np.int32, len(rows)),
             np.array(moments, np.int64),
         )
 
@@ -145,8 +141,14 @@ def queries(instances: Sequence[str] | None) -> Iterator[Select[Ballot]]:
         yield WANTED.where(BALLOTS.c.instance.in_(instances[first : first + NAMES_AT_ONCE]))
 
 
-def fetched(connection: Connection, query: Select[Ballot]) -> Iterator[Sequence[Row[Ballot]]]:
-    """Rows, some at a time."""
+def fetched(connection: Connection, query: Select[Ballot]) -> Iterator[Sequence[Ballot | Row[Ballot]]]:
+    """Rows, some at a time; all ballots of SQLite come straight from the driver, in half the time."""
+    if query is WANTED and connection.dialect.name == "sqlite":
+        with closing(connection.connection.cursor()) as cursor:
+            cursor.execute(str(query))
+            while rows := cursor.fetchmany(AT_ONCE):
+                yield rows
+        return
     with connection.execution_options(stream_results=True).execute(query) as found:
         yield from found.partitions(AT_ONCE)
 

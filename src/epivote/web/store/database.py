@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import as_file, files
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,8 @@ class Database:
             yield
         except PoolTimeout:
             raise TroubleError("unreachable", str(self)) from None
+        except JSONDecodeError:  # what was ticked cannot be read any more
+            raise TroubleError("damaged", str(self)) from None
         except DBAPIError as error:
             kind = kind_of(error)
             if kind is None:
