@@ -32,8 +32,8 @@ def remember(path: Path, address: str) -> bool:
     try:
         partial = file.with_name(f".{file.name}.{os.getpid()}.part")
         partial.unlink(missing_ok=True)
-        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as kept:
-            kept.write(f"{address}\n")
+        partial.touch(mode=0o600, exist_ok=False)
+        partial.write_text(f"{address}\n", encoding="utf-8")
         partial.replace(file)
     except OSError:
         return False
