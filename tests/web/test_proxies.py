@@ -1,0 +1,84 @@
+"""The proxies of `examples/proxy`, if they are installed: pages, cookies and addresses pass through, half-sent requests do not."""
+
+import re
+import shutil
+import socket
+import subprocess
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import httpx
+import pytest
+
+from benchmarks.postgresql import free_port
+from examples.crowd.pages import parse
+from small_quiz import QUIZ
+
+FOLDER = Path(__file__).parents[2] / "examples" / "proxy"
+SOON = 60
+NGINX = (
+    "daemon off; pid {folder}/pid; error_log {folder}/error.log; events {{}} http {{ access_log off; {paths} {quiz} }}"
+)
+PATHS = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+
+
+def configured(name, port, behind, folder):
+    """The example with other addresses, without encryption, and with less patience."""
+    text = (FOLDER / name).read_text().replace("127.0.0.1:8000", f"127.0.0.1:{behind}").replace("10s", "1s")
+    if name == "Caddyfile":
+        return text.replace("quiz.example.org {", f"http://127.0.0.1:{port} {{").replace(
+            "{\n\tservers", "{\n\tadmin off\n\tservers"
+        )
+    text = re.sub(r"\n *ssl_[^\n]*", "", text).replace("listen 443 ssl", f"listen 127.0.0.1:{port}")
+    paths = " ".join(f"{each}_temp_path {folder}/{each};" for each in PATHS)
+    return NGINX.format(folder=folder, paths=paths, quiz=text.replace("quiz.example.org", "localhost"))
+
+
+@contextmanager
+def proxy(name, behind, folder):
+    """The proxy of an example in front of a port; the port where it listens."""
+    program = shutil.which("nginx" if name == "nginx.conf" else "caddy")
+    if program is None:
+        pytest.skip(f"no proxy for {name} here: apt-get install nginx caddy")
+    port, file = free_port(), folder / name
+    file.write_text(configured(name, port, behind, folder))
+    run = (
+        ["-c", str(file), "-p", str(folder)]
+        if name == "nginx.conf"
+        else ["run", "--config", str(file), "--adapter", "caddyfile"]
+    )
+    with (folder / "proxy.log").open("w") as log:
+        process = subprocess.Popen(
+            [program, *run], stdout=log, stderr=log, env={"HOME": str(folder), "PATH": "/usr/bin"}
+        )
+    try:
+        end = time.monotonic() + SOON
+        while time.monotonic() < end:
+            with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                break
+            assert process.poll() is None, (folder / "proxy.log").read_text()
+            time.sleep(0.05)
+        yield port
+    finally:
+        process.terminate()
+        process.wait(SOON)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["nginx.conf", "Caddyfile"])
+def test_a_quiz_behind_a_proxy(name, serve, tmp_path):
+    served = serve(QUIZ, None, "--behind-proxy")
+    with (
+        proxy(name, served.port, tmp_path) as port,
+        httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False) as ann,
+    ):
+        assert ann.get("/health").text == "ok"
+        form = parse("/", ann.get("/").text).form("/join")
+        sent = ann.post("/join", data={**form.fields, "nickname": "ann"})
+        assert (sent.status_code, sent.headers["location"]) == (303, "/question"), sent.text
+        assert ann.get("/question", follow_redirects=True).status_code == 200
+        with socket.create_connection(("127.0.0.1", port), timeout=SOON) as half:
+            half.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+            while half.recv(65_536):
+                pass  # until it is given up
