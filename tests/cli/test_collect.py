@@ -151,12 +151,12 @@ def test_every_command_uses_the_database_it_is_given(quiz, tmp_path):
     ann = store.join("ann", "")
     store.answer(ann.id, "yard", ["cat"])
     assert collect("close", quiz, "--database", database) == (
-        f"{quiz} is closed: no answers are taken until `epivote collect open {quiz}`.\n"
+        f"{quiz} is closed: no ballots are accepted until `epivote collect open {quiz}`.\n"
         f"Ballots: {tmp_path / 'other.db'}\n"
     )
     assert store.is_closed()
     assert collect("open", quiz, "--database", database) == (
-        f"{quiz} is open: answers are taken.\nBallots: {tmp_path / 'other.db'}\n"
+        f"{quiz} is open: ballots are accepted.\nBallots: {tmp_path / 'other.db'}\n"
     )
     assert not store.is_closed()
     text = collect("export", quiz, "-o", tmp_path / "out" / "votes.csv", "--database", database)
@@ -215,7 +215,7 @@ def test_opening_times_are_said(quiz):
             "closes = 2000-01-01T00:00:00Z",
             "is no longer closed by you, but its closing time has passed; change `closes`, serve anew.",
         ),
-        ("opens = 2000-01-01T00:00:00Z\ncloses = 2999-01-01T00:00:00Z", "is open: answers are taken."),
+        ("opens = 2000-01-01T00:00:00Z\ncloses = 2999-01-01T00:00:00Z", "is open: ballots are accepted."),
     ):
         quiz.write_text(f"{when}\n{QUIZ}")
         assert collect("open", quiz) == f"{quiz} {words}\nBallots: {own}\n"

@@ -104,7 +104,7 @@ def test_the_commands(tmp_path, kind):
     assert made.startswith("Maria: http://127.0.0.1:8000/organiser?secret=" if kind == "organiser" else "Maria: ")
     assert "  Maria, since 20" in run(kind, quiz).stdout
     for given, told in (
-        (["--add", "Maria"], "'Maria' is there already; revoke it first"),
+        (["--add", "Maria"], "'Maria' already exists; revoke it first"),
         (["--add", " x"], "--add ' x' cannot be a name"),
         (["--revoke", "Omar"], "there is no 'Omar' to revoke"),
         (["--add", "a", "--revoke", "b"], "--add and --revoke are given together"),

@@ -204,20 +204,20 @@ def _further_files(task: Task, store: Store, *, times: bool, participants: bool)
 
 @app.command()
 def close(task: TaskFile, database: DatabaseAddress = None) -> None:
-    """Take no more answers; also while the server runs.
+    """Accept no more ballots; also while the server runs.
 
     Example: epivote collect close quiz.toml
     """
     with one_sentence_per_error():
         with opened(task, database) as (_, store):
             store.close_task()
-        print(f"{task} is closed: no answers are taken until `epivote collect open {task}`.")
+        print(f"{task} is closed: no ballots are accepted until `epivote collect open {task}`.")
         print(f"Ballots: {store.database}")
 
 
 @app.command("open")
 def reopen(task: TaskFile, database: DatabaseAddress = None) -> None:
-    """Take answers again, within the opening times of the task; also while the server runs.
+    """Accept ballots again, within the opening times of the task; also while the server runs.
 
     Example: epivote collect open quiz.toml
     """
@@ -232,7 +232,7 @@ def reopen(task: TaskFile, database: DatabaseAddress = None) -> None:
         elif found.is_early(moment):
             print(f"{task} is no longer closed by you; it opens at the time it says.")
         else:
-            print(f"{task} is open: answers are taken.")
+            print(f"{task} is open: ballots are accepted.")
         print(f"Ballots: {store.database}")
 
 

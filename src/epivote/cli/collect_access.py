@@ -62,7 +62,7 @@ def _changed(store: Store, kind: Kind, add: str | None, revoke: str | None) -> s
             )
         secret = add_credential(store.database, kind, add)
         if secret is None:
-            raise InputError(f"{add!r} is there already; revoke it first, or choose another name")
+            raise InputError(f"{add!r} already exists; revoke it first, or choose another name")
         return secret
     if revoke is not None:
         if not revoke_credential(store.database, kind, revoke):
