@@ -25,8 +25,10 @@ PATHS = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 
 def configured(name, port, behind, folder):
     """The example with other addresses, without encryption, and with less patience."""
-    text = (FOLDER / name).read_text().replace("127.0.0.1:8000", f"127.0.0.1:{behind}").replace("10s", "1s")
-    if name == "Caddyfile":
+    text = (FOLDER / name).read_text().replace("10s", "1s")
+    for number, own in enumerate(behind, start=8000):
+        text = text.replace(f"127.0.0.1:{number}", f"127.0.0.1:{own}")
+    if name.startswith("Caddyfile"):
         return text.replace("quiz.example.org {", f"http://127.0.0.1:{port} {{").replace(
             "{\n\tservers", "{\n\tadmin off\n\tservers"
         )
@@ -37,15 +39,15 @@ def configured(name, port, behind, folder):
 
 @contextmanager
 def proxy(name, behind, folder):
-    """The proxy of an example in front of a port; the port where it listens."""
-    program = shutil.which("nginx" if name == "nginx.conf" else "caddy")
+    """The proxy of an example in front of some ports; the port where it listens."""
+    program = shutil.which("nginx" if name.startswith("nginx") else "caddy")
     if program is None:
         pytest.skip(f"no proxy for {name} here: apt-get install nginx caddy")
     port, file = free_port(), folder / name
     file.write_text(configured(name, port, behind, folder))
     run = (
         ["-c", str(file), "-p", str(folder)]
-        if name == "nginx.conf"
+        if name.startswith("nginx")
         else ["run", "--config", str(file), "--adapter", "caddyfile"]
     )
     with (folder / "proxy.log").open("w") as log:
@@ -70,7 +72,7 @@ def proxy(name, behind, folder):
 def test_a_quiz_behind_a_proxy(name, serve, tmp_path):
     served = serve(QUIZ, None, "--behind-proxy")
     with (
-        proxy(name, served.port, tmp_path) as port,
+        proxy(name, [served.port], tmp_path) as port,
         httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False) as ann,
     ):
         assert ann.get("/health").text == "ok"
@@ -82,3 +84,31 @@ def test_a_quiz_behind_a_proxy(name, serve, tmp_path):
             half.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n")
             while half.recv(65_536):
                 pass  # until it is given up
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["nginx-paths.conf", "Caddyfile-paths"])
+def test_two_quizzes_under_paths_of_one_host(name, serve, tmp_path):
+    """One proxy passes the whole path on, the other takes it off; nobody is signed out by the other quiz."""
+    ports = [free_port(), free_port()]
+    quizzes = {"first": ports[0], "second": ports[1]}
+    for path, port in quizzes.items():
+        public = f"http://127.0.0.1/{path}/"
+        serve(QUIZ, None, "--behind-proxy", "--port", str(port), "--address", public, name=path)
+    with (
+        proxy(name, ports, tmp_path) as port,
+        httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False, follow_redirects=True) as browser,
+    ):
+        for path in quizzes:
+            form = parse(f"/{path}/", browser.get(f"/{path}/").text).form(f"/{path}/join")
+            question = browser.post(form.action, data={**form.fields, "nickname": path})
+            assert question.url.path == f"/{path}/question/1", question.text
+            page = parse(question.url.path, question.text)
+            fields = page.form(page.address)
+            after = browser.post(page.address, data={**fields.fields, "tick": fields.values([0]), "action": "answer"})
+            assert after.url.path == f"/{path}/question/2", after.text
+            for address in [*filter(None, page.pictures), *re.findall(r'"(/[a-z]+/static/[^"]+)"', question.text)]:
+                assert browser.get(address).status_code == 200, address
+        for path in quizzes:
+            assert f"You take part as {path}." in browser.get(f"/{path}/").text
+            assert browser.get(f"/{path}").url.path == f"/{path}/"
