@@ -102,6 +102,11 @@ class Task:
         return self.confidence or SURE
 
     @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the instances."""
+        return tuple(self.by_name)
+
+    @cached_property
     def by_name(self) -> dict[str, Instance]:
         """Instances by their names."""
         return {instance.name: instance for instance in self.instances}
