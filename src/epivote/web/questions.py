@@ -11,7 +11,6 @@ from epivote.web.estimation.live import Live
 from epivote.web.store.store import Sheet
 from epivote.web.task import Alternative, Instance, Task
 
-
 REMEMBERED_ORDERS = 1_000  # participants; of 5,000 instances each is 40 KB, and takes 10 ms to work out
 
 
