@@ -33,7 +33,7 @@ KEPT = ROOT / "build" / "bench-collect" / "scale.json"
 PAGE = ROOT / "docs" / "benchmarks-collect.md"
 ALTERNATIVES = 10
 PATIENCE = 600  # seconds until something that should have ended long ago is given up
-PEOPLE, PAUSE, SECONDS = 20, 0.5, 30.0  # who answer beside the live pages, seconds between two answers, seconds in all
+PEOPLE, PAUSE, SECONDS = 20, 3.0, 40.0  # who answer beside the live pages, seconds between two answers, seconds in all
 LIVE_PAGES, EVERY = 5, 2.0  # live pages open at once, seconds between two questions of each
 EARLIER: dict[str, str] = {
     "live_same": "857,084 bytes, status 200",

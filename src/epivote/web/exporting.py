@@ -33,14 +33,12 @@ class BallotTable:
         """The pieces."""
         yield table(("voter", "instance", "alternatives"), ())
         menus = {name: frozenset(instance.menu) for name, instance in self.task.by_name.items()}
-        fitting = (row for row in self.rows if row.instance in menus and menus[row.instance].issuperset(row.ticks))
-        while lines := [self._line(row) for row in islice(fitting, LINES_AT_ONCE)]:
-            self.kept += len(lines)
-            yield table((), lines)
-
-    def _line(self, row: BallotRow) -> tuple[str, str, str]:
-        self.answered.add(row.instance)
-        return row.voter, row.instance, "|".join(row.ticks)
+        rows = iter(self.rows)
+        while part := list(islice(rows, LINES_AT_ONCE)):
+            kept = [row for row in part if row.instance in menus and menus[row.instance].issuperset(row.ticks)]
+            self.kept += len(kept)
+            self.answered.update(row.instance for row in kept)
+            yield table((), [(row.voter, row.instance, "|".join(row.ticks)) for row in kept])
 
 
 NOTHING_FURTHER: Mapping[str, Mapping[str, str]] = {}

@@ -109,9 +109,9 @@ class Source:
         for batch in in_batches(order, counts):
             found: dict[str, list[BallotRow]] = {name: [] for name in batch}
             query = WANTED.where(BALLOTS.c.instance.in_(batch)).order_by(BALLOTS.c.voter_id)
-            for voter, instance, ticks, cast_at in self.connection.execute(query):
-                told = self.known.ticks(ticks)
-                found[instance].append(BallotRow(*voters[voter], instance, told, cast_at))
+            for voter, instance, ticks, cast_at in self.connection.execute(query).fetchall():
+                name, is_person = voters[voter]
+                found[instance].append(BallotRow(name, is_person, instance, self.known.ticks(ticks), cast_at))
             for rows in found.values():
                 yield from rows
 
