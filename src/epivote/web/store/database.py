@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator
@@ -101,7 +102,7 @@ class Database:
             raise TroubleError("unreachable", str(self)) from None
         except JSONDecodeError:  # what was ticked cannot be read any more
             raise TroubleError("damaged", str(self)) from None
-        except DBAPIError as error:
+        except (DBAPIError, sqlite3.Error) as error:
             kind = kind_of(error)
             if kind is None:
                 raise

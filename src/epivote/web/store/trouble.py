@@ -57,14 +57,15 @@ class TroubleError(EpivoteError):
         return f"the database cannot be used: {WORDS[self.kind]}"
 
 
-def kind_of(error: DBAPIError) -> Kind | None:
-    """What an error of a driver means; nothing where it may be our own mistake."""
-    code = getattr(error.orig, "sqlite_errorcode", None)
+def kind_of(error: DBAPIError | sqlite3.Error) -> Kind | None:
+    """What an error of a driver, itself or as SQLAlchemy hands it on, means; nothing where it may be our mistake."""
+    told = error.orig if isinstance(error, DBAPIError) else error
+    code = getattr(told, "sqlite_errorcode", None)
     if code is not None:
         return SQLITE.get(code & 0xFF)  # the lowest byte is the kind, the others are details
-    if isinstance(error.orig, sqlite3.OperationalError) and "decode" in str(error.orig):
+    if isinstance(told, sqlite3.OperationalError) and "decode" in str(told):
         return "damaged"  # a text that is not UTF-8; the driver gives it no number
-    state = getattr(error.orig, "sqlstate", None)
+    state = getattr(told, "sqlstate", None)
     if state is None:
-        return "unreachable" if error.connection_invalidated else None
+        return "unreachable" if isinstance(error, DBAPIError) and error.connection_invalidated else None
     return POSTGRESQL.get(state) or ("unreachable" if state.startswith(CONNECTION_STATES) else None)
