@@ -13,6 +13,7 @@ import pytest
 
 from benchmarks.postgresql import free_port
 from examples.crowd.pages import parse
+from patience import in_time
 from small_quiz import QUIZ
 
 FOLDER = Path(__file__).parents[2] / "examples" / "proxy"
@@ -50,21 +51,27 @@ def proxy(name, behind, folder):
         if name.startswith("nginx")
         else ["run", "--config", str(file), "--adapter", "caddyfile"]
     )
-    with (folder / "proxy.log").open("w") as log:
-        process = subprocess.Popen(
-            [program, *run], stdout=log, stderr=log, env={"HOME": str(folder), "PATH": "/usr/bin"}
-        )
-    try:
-        end = time.monotonic() + SOON
-        while time.monotonic() < end:
-            with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-                break
-            assert process.poll() is None, (folder / "proxy.log").read_text()
-            time.sleep(0.05)
-        yield port
-    finally:
-        process.terminate()
-        process.wait(SOON)
+    settings = {"HOME": str(folder), "PATH": "/usr/bin"}
+    with (
+        (folder / "proxy.log").open("w") as log,
+        in_time(subprocess.Popen([program, *run], stdout=log, stderr=log, env=settings)) as process,
+    ):
+        try:
+            wait_for(port, process, folder / "proxy.log")
+            yield port
+        finally:
+            process.terminate()
+
+
+def wait_for(port, process, log):
+    """Until somebody listens."""
+    end = time.monotonic() + SOON
+    while time.monotonic() < end:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=SOON):
+            return
+        assert process.poll() is None, log.read_text()
+        time.sleep(0.05)
+    raise AssertionError(f"nobody listens on port {port}: {log.read_text()}")
 
 
 @pytest.mark.slow
