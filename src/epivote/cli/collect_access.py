@@ -13,7 +13,7 @@ from epivote.errors import InputError
 
 if TYPE_CHECKING:
     from epivote.web.store import Store
-    from epivote.web.store.credentials import Kind
+    from epivote.web.store.credentials import CredentialKind
 
 Add = Annotated[str | None, typer.Option("--add", help="Make one under this name; it is printed once.")]
 Revoke = Annotated[str | None, typer.Option("--revoke", help="Take the one with this name back, at once.")]
@@ -48,7 +48,7 @@ def key(task: TaskFile, add: Add = None, revoke: Revoke = None, database: Databa
             _list(store, "program")
 
 
-def _changed(store: Store, kind: Kind, add: str | None, revoke: str | None) -> str | None:
+def _changed(store: Store, kind: CredentialKind, add: str | None, revoke: str | None) -> str | None:
     """The secret that was made, if one was."""
     from epivote.web.store.credentials import add_credential, revoke_credential
     from epivote.web.store.names import clean_name
@@ -71,7 +71,7 @@ def _changed(store: Store, kind: Kind, add: str | None, revoke: str | None) -> s
     return None
 
 
-def _list(store: Store, kind: Kind) -> None:
+def _list(store: Store, kind: CredentialKind) -> None:
     from epivote.web.store.credentials import credentials
 
     known = credentials(store.database, kind)
