@@ -14,7 +14,7 @@ from epivote.web.exporting import export
 from epivote.web.ranking import places
 from epivote.web.store import BallotRow, Store, open_database
 from epivote.web.store import columns as store_columns
-from epivote.web.store.columns import Source, reading
+from epivote.web.store.columns import BallotSource, reading
 from epivote.web.task import Instance
 
 COLUMNS = ("ballot_start", "ballot_voter", "approval_start", "approved")
@@ -93,8 +93,8 @@ def store(database):
 
 def test_only_instances_that_changed_are_read_again(store, monkeypatch):
     task, draw, reader, asked = small_task(), random.Random(4), Reader(), []
-    read = Source.ballots
-    monkeypatch.setattr(Source, "ballots", lambda self, names: (asked.append(names), read(self, names))[1])
+    read = BallotSource.ballots
+    monkeypatch.setattr(BallotSource, "ballots", lambda self, names: (asked.append(names), read(self, names))[1])
     people = [store.join(f"p{number}", "").id for number in range(5)]
     for voter in people:
         for name in RIGHT:

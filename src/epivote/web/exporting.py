@@ -13,7 +13,7 @@ from itertools import islice
 from epivote.web.estimation.collected import gold_to_learn
 from epivote.web.estimation.live import Live
 from epivote.web.store import BallotRow
-from epivote.web.store.columns import Source
+from epivote.web.store.columns import BallotSource
 from epivote.web.store.store import Participant
 from epivote.web.task import Task
 
@@ -21,7 +21,7 @@ LINES_AT_ONCE = 2_000  # of the table of ballots, about 100 KB; a round number
 
 
 @dataclass
-class BallotTable:
+class ExportedBallots:
     """Ballots that fit a task, as CSV in pieces; once all are taken, how many there were, and on which instances."""
 
     rows: Iterable[BallotRow]
@@ -49,7 +49,7 @@ class CollectedFiles:
     """Files in pieces, ballots first; once they are written, the command to aggregate them, and what was left out."""
 
     name: str
-    ballots: BallotTable
+    ballots: ExportedBallots
     total: int
 
     @property
@@ -68,9 +68,9 @@ class CollectedFiles:
         return self.total - self.ballots.kept
 
 
-def export(source: Source, task: Task, name: str = "ballots.csv") -> CollectedFiles:
+def export(source: BallotSource, task: Task, name: str = "ballots.csv") -> CollectedFiles:
     """Ballots under a name, and beside them what else is needed to find the same sets: menus, sizes and gold sets."""
-    return CollectedFiles(name, BallotTable(source.rows(task.by_name), task), source.stamp()[0])
+    return CollectedFiles(name, ExportedBallots(source.rows(task.by_name), task), source.stamp()[0])
 
 
 def task_files(task: Task) -> dict[str, str]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from epivote import AMLE, EM, Auto, Ballots, Calibrated, CrowdWarning, Parameters, SizeBounds, Summary, summarize
 from epivote.web.estimation.collected import ballots_of, gold_to_learn, usable
-from epivote.web.estimation.gathered import Gathered, IntArray
+from epivote.web.estimation.gathered import Gathered, Moments
 from epivote.web.estimation.live import MANY, Live, SetFound
 from epivote.web.ranking import places, reference
 from epivote.web.store.counters import Stamp
@@ -36,7 +36,7 @@ class LiveFit(NamedTuple):
 
 
 @dataclass
-class Rates:
+class KnownRates:
     """The rates that an estimate found last, by name, from which the next one may start."""
 
     voters: dict[str, tuple[float, float]] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class Rates:
         self.priors = dict(zip(ballots.alternatives, found.priors.tolist(), strict=True))
 
 
-def fit(gathered: Gathered, task: Task, before: Rates | None = None) -> LiveFit | None:
+def fit(gathered: Gathered, task: Task, before: KnownRates | None = None) -> LiveFit | None:
     """The estimator of a task, fitted on usable ballots, from the rates before if given; nothing without any."""
     ballots = ballots_of(gathered, task)
     if ballots is None:
@@ -81,7 +81,7 @@ def fit(gathered: Gathered, task: Task, before: Rates | None = None) -> LiveFit 
     return LiveFit(estimator, ballots, method, told, start is not None)
 
 
-def live(stamp: Stamp, gathered: Gathered, task: Task, *, is_over: bool, before: Rates | None = None) -> Live:
+def live(stamp: Stamp, gathered: Gathered, task: Task, *, is_over: bool, before: KnownRates | None = None) -> Live:
     """All that pages show; once it is over, places count gold sets, before that only what the crowd says.
 
     With `before` it starts from the rates before, if there are many ballots, and keeps those it finds there.
@@ -129,7 +129,7 @@ def _sets(summary: Summary, task: Task) -> dict[str, SetFound]:
     return found
 
 
-def _over_time(moments: IntArray) -> tuple[tuple[int, int], ...]:
+def _over_time(moments: Moments) -> tuple[tuple[int, int], ...]:
     """Ballots in all by the end of equal steps from the first to the last; steps are whole minutes or a few seconds."""
     first, last = int(moments.min()), int(moments.max())
     step = max(MINUTE // 60, -(-(last - first + 1) // TIME_STEPS))

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epivote.web.store import BallotRow, Store
-from epivote.web.store.columns import Columns, Known, Source
+from epivote.web.store.columns import BallotSource, Known, StoredColumns
 from epivote.web.store.counters import Stamp
 
-IntArray = NDArray[np.int64]
+Moments = NDArray[np.int64]
 MANY_CHANGED = 0.3  # share of the ballots from which reading all of them is quicker; a round number
 
 
@@ -23,7 +23,7 @@ class Gathered:
     voter: NDArray[np.int32]
     instance: NDArray[np.int32]
     cell: NDArray[np.int32]
-    cast_at: IntArray
+    cast_at: Moments
     voters: tuple[str, ...]
     are_people: NDArray[np.bool_]
     instances: tuple[str, ...]
@@ -68,12 +68,12 @@ class Reader:
 
     _known: Known = field(default_factory=Known)
     _changes: dict[str, int] = field(default_factory=dict)
-    _columns: Columns = field(default_factory=Columns)
+    _columns: StoredColumns = field(default_factory=StoredColumns)
 
     def read(self, store: Store) -> tuple[Stamp, Gathered]:
         """All ballots of one moment, and its stamp."""
         with store.database.reading() as connection:
-            source = Source(connection, self._known)
+            source = BallotSource(connection, self._known)
             changes = source.changes()
             changed = [name for name, number in changes.items() if self._changes.get(name) != number]
             if changed:
@@ -81,7 +81,7 @@ class Reader:
             self._changes = changes
             return source.stamp(), self._gathered(source.voters())
 
-    def _brought_up(self, source: Source, changed: Sequence[str]) -> Columns:
+    def _brought_up(self, source: BallotSource, changed: Sequence[str]) -> StoredColumns:
         numbers = np.array([self._known.instances.get(name, -1) for name in changed])
         stale = np.isin(self._columns.instance, numbers)
         if len(self._columns) == 0 or len(changed) > MANY_CHANGED * max(1, len(self._changes)):

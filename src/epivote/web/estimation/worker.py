@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from epivote import EpivoteError, InputError, write_report
 from epivote.web.estimation.collected import usable
-from epivote.web.estimation.estimate import Rates, fit, live
+from epivote.web.estimation.estimate import KnownRates, fit, live
 from epivote.web.estimation.gathered import Reader
 from epivote.web.estimation.live import Live
 from epivote.web.store import Store, open_database
@@ -28,7 +28,7 @@ class Memory:
     """What one estimation leaves to the next: ballots that were read, rates that were found, and for which stamp."""
 
     reader: Reader = field(default_factory=Reader)
-    rates: Rates = field(default_factory=Rates)
+    rates: KnownRates = field(default_factory=KnownRates)
     stamp: Stamp | None = None
 
 
@@ -69,7 +69,7 @@ def estimate(store: Store, task: Task) -> Live:
     memory = _memory(store)
     stamp, gathered = memory.reader.read(store)
     if stamp == memory.stamp:
-        memory.rates = Rates()  # nothing is new: time for a fit anew
+        memory.rates = KnownRates()  # nothing is new: time for a fit anew
     memory.stamp = stamp
     return live(stamp, gathered, task, is_over=is_over, before=memory.rates)
 

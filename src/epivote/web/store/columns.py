@@ -48,7 +48,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Columns:
+class StoredColumns:
     """One entry per ballot."""
 
     voter: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
@@ -60,14 +60,14 @@ class Columns:
         """How many ballots there are."""
         return len(self.voter)
 
-    def where(self, kept: NDArray[np.bool_]) -> Columns:
+    def where(self, kept: NDArray[np.bool_]) -> StoredColumns:
         """Some of the ballots."""
-        return Columns(self.voter[kept], self.instance[kept], self.cell[kept], self.cast_at[kept])
+        return StoredColumns(self.voter[kept], self.instance[kept], self.cell[kept], self.cast_at[kept])
 
-    def and_then(self, *others: Columns) -> Columns:
+    def and_then(self, *others: StoredColumns) -> StoredColumns:
         """These ballots, then those of others."""
         parts = (self, *others)
-        return Columns(
+        return StoredColumns(
             np.concatenate([part.voter for part in parts]),
             np.concatenate([part.instance for part in parts]),
             np.concatenate([part.cell for part in parts]),
@@ -76,7 +76,7 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class Source:
+class BallotSource:
     """What can be read of one moment of a database."""
 
     connection: Connection
@@ -96,10 +96,10 @@ class Source:
         wanted = select(VOTERS.c.id, VOTERS.c.name, VOTERS.c.is_person).order_by(VOTERS.c.id)
         return [(row.id, row.name, bool(row.is_person)) for row in self.connection.execute(wanted)]
 
-    def ballots(self, instances: Sequence[str] | None) -> Columns:
+    def ballots(self, instances: Sequence[str] | None) -> StoredColumns:
         """The ballots of some instances, or all."""
         parts = [self._columns(rows) for query in queries(instances) for rows in fetched(self.connection, query)]
-        return Columns().and_then(*parts)
+        return StoredColumns().and_then(*parts)
 
     def rows(self, order: Iterable[str]) -> Iterator[BallotRow]:
         """Ballots instance after instance in an order, those of the first voter first; few are in memory at once."""
@@ -115,9 +115,9 @@ class Source:
             for rows in found.values():
                 yield from rows
 
-    def _columns(self, rows: Sequence[Ballot | Row[Ballot]]) -> Columns:
+    def _columns(self, rows: Sequence[Ballot | Row[Ballot]]) -> StoredColumns:
         voters, instances, ticks, moments = zip(*rows, strict=True)
-        return Columns(
+        return StoredColumns(
             np.array(voters, np.int64),
             np.fromiter(map(self.known.instances.__getitem__, instances), np.int32, len(rows)),
             np.fromiter(map(self.known.numbers.__getitem__, ticks), np.int32, len(rows)),
@@ -126,10 +126,10 @@ class Source:
 
 
 @contextmanager
-def reading(store: Store) -> Iterator[Source]:
+def reading(store: Store) -> Iterator[BallotSource]:
     """One moment of a store."""
     with store.database.reading() as connection:
-        yield Source(connection, Known())
+        yield BallotSource(connection, Known())
 
 
 def queries(instances: Sequence[str] | None) -> Iterator[Select[Ballot]]:

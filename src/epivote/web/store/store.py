@@ -53,7 +53,7 @@ class Participant:
     ballots: int
 
 
-class State(NamedTuple):
+class StoreState(NamedTuple):
     """What pages follow: the stamp of the ballots, how many voters there are and were, how many have finished."""
 
     stamp: Stamp
@@ -236,13 +236,13 @@ class Store:
             counted = select(COUNTS.c.instance, COUNTS.c.ballots).where(COUNTS.c.ballots > 0)
             return {row.instance: row.ballots for row in connection.execute(counted)}
 
-    def state(self) -> State:
+    def state(self) -> StoreState:
         """Something that differs whenever ballots, voters or the gate do; it never goes back to what it was."""
         people = select(func.count(), func.coalesce(func.max(VOTERS.c.id), 0), func.count(VOTERS.c.finished_at))
         with self.database.reading() as connection:
             voters = connection.execute(people).one()
             is_closed = self._setting(connection, CLOSED) is not None
-            return State(stamp_of(connection), voters[0], voters[1], voters[2], is_closed)
+            return StoreState(stamp_of(connection), voters[0], voters[1], voters[2], is_closed)
 
     def stamp(self) -> Stamp:
         """How many ballots there are, and how often one came, changed or went: it differs whenever they do."""
