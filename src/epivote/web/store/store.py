@@ -191,8 +191,8 @@ class Store:
             self._check_open(connection, voter)
             if most is not None:
                 self._check_free(connection, voter, instance, most, moment)
+                give_back(connection, voter, instance)
             self._keep(connection, voter, instance, ticks, moment)
-            give_back(connection, voter, instance)
             connection.execute(delete(SKIPS).where(SKIPS.c.voter_id == voter, SKIPS.c.instance == instance))
 
     def skip(self, voter: int, instance: str) -> None:
