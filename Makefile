@@ -5,7 +5,7 @@ OUT := build/demo
 # Compiled modules are kept: tests start hundreds of processes, which would each compile the whole package.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo quiz test test-slow coverage mutants lint format types bench bench-files bench-collect reproduce methods confidence docs clean
+.PHONY: demo quiz test test-slow coverage mutants lint format types bench bench-files bench-collect bench-scale reproduce methods confidence docs clean
 
 demo: .venv/.installed
 	@$(BIN)/epivote demo $(OUT)
@@ -51,6 +51,10 @@ bench-files: .venv/.installed-dev
 
 bench-collect: .venv/.installed-dev
 	$(BIN)/python -m benchmarks.collect
+
+# pages, files and estimates of a task with 2.5 million ballots
+bench-scale: .venv/.installed-dev
+	$(BIN)/python -m benchmarks.scale
 
 reproduce: .venv/.installed-dev
 	$(BIN)/python -m experiments.reproduce

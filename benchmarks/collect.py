@@ -26,6 +26,7 @@ from benchmarks.kills import Kept, killed_under_load, under_load
 from benchmarks.load import Load, Plan, differences
 from benchmarks.page import memory, processor
 from benchmarks.postgresql import fresh_database, postgresql
+from benchmarks.scale import kept_section
 
 ROOT = Path(__file__).parent.parent
 OUT = ROOT / "docs" / "benchmarks-collect.md"
@@ -140,7 +141,8 @@ def page(results: dict[str, Result]) -> str:
         f"{versions}; {processor()}, {os.cpu_count()} cores, {memory()}{platform.system()}.",
         "",
     ]
-    return "\n".join([*head, *summary(results), *(line for name in results for line in section(name, results[name]))])
+    sections = (line for name in results for line in section(name, results[name]))
+    return "\n".join([*head, *summary(results), *sections, *kept_section()])
 
 
 def summary(results: dict[str, Result]) -> list[str]:

@@ -26,7 +26,10 @@ BOTS, PACE, WATCHED = 40, 1.0, 12_000
 
 def main() -> None:
     """Both pictures."""
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    found = next(
+        filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"))),
+        None,
+    )
     if found is None:
         raise SystemExit("no browser found: apt-get install chromium")
     with tempfile.TemporaryDirectory() as name, sync_playwright() as driver:

@@ -58,6 +58,7 @@ def test_serving_where_nothing_else_is_said(quiz, served):
         f"Participants: {address}",
         f"Organiser:    {address}organiser?secret={secrets.organiser}",
         f"JSON key:     {secrets.interface}",
+        f"Ballots:      {quiz.with_suffix('.db')}",
         "Stop with Ctrl-C; ballots are kept, and the addresses stay the same.",
     ]
 
@@ -77,7 +78,14 @@ def test_ports_and_addresses_that_cannot_be(quiz, served):
     for port in (-1, 65536):
         assert run("collect", "serve", quiz, "--port", port).exit_code == 2
     collect("serve", quiz, "--port", 0)
-    for address in ("x.org", "https://x.org/path", "https://x.org/?q", "https://x .org", "ftp://x.org"):
+    for address in (
+        "x.org",
+        "https://x.org/a path",
+        "https://x.org/path?q",
+        "https://x.org/?q",
+        "https://x .org",
+        "ftp://x.org",
+    ):
         refused = run("collect", "serve", quiz, "--address", address)
         assert (refused.exit_code, "is not a web address" in refused.stderr) == (1, True)
 
@@ -99,8 +107,9 @@ def test_the_store_is_closed_even_if_serving_fails(quiz, served, monkeypatch):
 
 
 @pytest.fixture
-def invited(monkeypatch):
-    """How many links were made, and for how many days."""
+def invited(quiz, monkeypatch):
+    """How many links were made, and for how many days; the quiz has been served before."""
+    store_at(f"sqlite:///{quiz.with_suffix('.db')}").database.close()
     asked = []
 
     def make(_store, count, days):
@@ -142,10 +151,13 @@ def test_every_command_uses_the_database_it_is_given(quiz, tmp_path):
     ann = store.join("ann", "")
     store.answer(ann.id, "yard", ["cat"])
     assert collect("close", quiz, "--database", database) == (
-        f"{quiz} is closed: no answers are taken until `epivote collect open {quiz}`.\n"
+        f"{quiz} is closed: no ballots are accepted until `epivote collect open {quiz}`.\n"
+        f"Ballots: {tmp_path / 'other.db'}\n"
     )
     assert store.is_closed()
-    assert collect("open", quiz, "--database", database) == f"{quiz} is open: answers are taken.\n"
+    assert collect("open", quiz, "--database", database) == (
+        f"{quiz} is open: ballots are accepted.\nBallots: {tmp_path / 'other.db'}\n"
+    )
     assert not store.is_closed()
     text = collect("export", quiz, "-o", tmp_path / "out" / "votes.csv", "--database", database)
     assert (tmp_path / "out" / "votes.csv").read_text() == "voter,instance,alternatives\nann,yard,cat\n"
@@ -195,16 +207,18 @@ def test_a_new_task_is_written_once(tmp_path):
 
 
 def test_opening_times_are_said(quiz):
+    own = quiz.with_suffix(".db")
+    store_at(f"sqlite:///{own}").database.close()
     for when, words in (
         ("opens = 2999-01-01T00:00:00Z", "is no longer closed by you; it opens at the time it says."),
         (
             "closes = 2000-01-01T00:00:00Z",
             "is no longer closed by you, but its closing time has passed; change `closes`, serve again.",
         ),
-        ("opens = 2000-01-01T00:00:00Z\ncloses = 2999-01-01T00:00:00Z", "is open: answers are taken."),
+        ("opens = 2000-01-01T00:00:00Z\ncloses = 2999-01-01T00:00:00Z", "is open: ballots are accepted."),
     ):
         quiz.write_text(f"{when}\n{QUIZ}")
-        assert collect("open", quiz) == f"{quiz} {words}\n"
+        assert collect("open", quiz) == f"{quiz} {words}\nBallots: {own}\n"
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="only Linux tells which files are open")
@@ -213,7 +227,7 @@ def test_opening_times_are_said(quiz):
 )
 def test_no_command_leaves_its_database_open_however_it_ends(quiz, served, arguments):
     name, *options = arguments.format(quiz.parent).split()
+    store_at(f"sqlite:///{quiz.with_suffix('.db')}").database.close()
     run("collect", name, quiz, *options)
-    assert quiz.with_suffix(".db").exists()
     open_now = [os.path.realpath(each) for each in Path("/proc/self/fd").iterdir()]
     assert [path for path in open_now if path.startswith(str(quiz.parent))] == []

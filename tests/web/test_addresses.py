@@ -95,9 +95,12 @@ def test_the_organisers_page_shows_the_address_and_its_code(tmp_path):
         page = boss.get("/organiser").text
         assert '<a href="/">http://192.168.1.7:8000/</a>' in page
         assert 'src="/organiser/qr.svg"' in page
+        assert "--host 0.0.0.0" not in page
         code = boss.get("/organiser/qr.svg")
         assert (code.headers["content-type"], code.content) == ("image/svg+xml", qr_svg("http://192.168.1.7:8000/"))
         assert visitor(app).get("/organiser/qr.svg").status_code == 403
+        app.state.site.store.remember_address("http://127.0.0.1:8000/")
+        assert "--host 0.0.0.0" in boss.get("/organiser").text
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,7 @@ def test_choosing_a_language_keeps_who_one_is(tmp_path):
             "participant_parameter 'a b' cannot be used in an address; write PROLIFIC_PID",
         ),
         ('participant_parameter = "invitation"', "participant_parameter 'invitation' cannot be used in an address"),
-        ('completion_code = "a b"', "completion_code 'a b' is no code; use letters and digits, or 'unique'"),
+        ('completion_code = "a b"', "completion_code 'a b' is not a code; use letters and digits, or 'unique'"),
         ('completion_link = "ftp://x"', "completion_link 'ftp://x' of the task is no web address"),
         (
             'completion_link = "https://x/{cod}"',

@@ -14,7 +14,7 @@ from one_moment import Clock, estimate_now, still_app
 from small_quiz import QUIZ
 
 BEFORE = """
-DROP TABLE counts; DROP TABLE slots; ALTER TABLE voters DROP COLUMN ballots;
+DROP TABLE counts; DROP TABLE slots; DROP TABLE details; DROP TABLE credentials; ALTER TABLE voters DROP COLUMN ballots;
 CREATE INDEX ix_ballots_changed_at ON ballots (changed_at); UPDATE alembic_version SET version_num = '0001';
 """
 

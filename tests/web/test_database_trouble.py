@@ -137,7 +137,7 @@ def test_trouble_is_said_everywhere_once_and_keeps_the_ticks(app, caplog, troubl
     assert caplog.records[-1].getMessage() == "ballots are stored again"
     assert store.snapshot() == before
     assert ann.post(address, data=fields).status_code == 303
-    assert boss.get("/organiser/live").json()["gate_words"] == "Open: answers are taken."
+    assert boss.get("/organiser/live").json()["gate_words"] == "Open: ballots are accepted."
 
 
 def test_a_database_that_cannot_be_read_keeps_what_was_sent(app):

@@ -9,12 +9,14 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+from few_rows import FewRows, written
 from typer.testing import CliRunner
 
 from epivote import FlagKind, rank_participants, simulate
 from epivote.cli import app as command
 from epivote.web.estimation.collected import ballots_of, usable
 from epivote.web.estimation.estimate import fit, live
+from epivote.web.estimation.gathered import gather
 from epivote.web.estimation.live import MANY
 from epivote.web.estimation.runner import Estimation
 from epivote.web.exporting import export
@@ -73,9 +75,9 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_the_export_aggregated_by_the_command_gives_the_live_sets(case, tmp_path, monkeypatch):
     task, rows, _ = drawn(**CASES[case])
-    found = live((1, 1), rows, task, is_over=False)
-    made = export(rows, task)
-    for name, text in made.files.items():
+    found = live((1, 1), gather(rows), task, is_over=False)
+    made = export(FewRows(rows), task)
+    for name, text in written(made).items():
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
     told = CliRunner().invoke(command, [*shlex.split(made.command)[1:], "--out", "-"])
@@ -90,7 +92,7 @@ def test_the_export_aggregated_by_the_command_gives_the_live_sets(case, tmp_path
 def test_missing_and_empty_ballots_stay_different_in_the_export():
     task, rows, _ = drawn()
     rows = [rows[0]._replace(ticks=()), *rows[1:]]
-    lines = list(csv.DictReader(io.StringIO(export(rows, task).files["ballots.csv"])))
+    lines = list(csv.DictReader(io.StringIO(written(export(FewRows(rows), task))["ballots.csv"])))
     assert len(lines) == len(rows)
     assert sum(line["alternatives"] == "" for line in lines) == sum(not row.ticks for row in rows)
 
@@ -99,19 +101,21 @@ def test_ballots_that_no_longer_fit_are_left_out_and_told():
     task, rows, _ = drawn()
     smaller = replace(task, instances=task.instances[1:])
     gone = sum(row.instance == task.instances[0].name for row in rows)
-    found = live((1, 1), rows, smaller, is_over=False)
+    found = live((1, 1), gather(rows), smaller, is_over=False)
     assert found.left_out == gone > 0
-    assert export(rows, smaller).left_out == gone
+    made = export(FewRows(rows), smaller)
+    written(made)
+    assert made.left_out == gone
     assert f"{gone} of the ballots are left out" in board_of(smaller, found, [], (), "open")["warnings"][0]
 
 
 def test_before_anybody_answered():
     task, _, _ = drawn()
-    found = live((0, 0), [], task, is_over=False)
+    found = live((0, 0), gather([]), task, is_over=False)
     assert (found.sets, found.voters, found.places) == ({}, (), {})
     board = board_of(task, found, [], (), "early")
     assert {row["more"] for row in board["sets"]} == {"–"}
-    assert fit([], task) is None
+    assert fit(gather([]), task) is None
 
 
 @pytest.mark.parametrize("method", ["em", "amle", "auto"])
@@ -121,13 +125,13 @@ def test_crowds_that_say_little(method, ticks, voters):
     task, _, _ = drawn(method=method)
     for count in (1, 2, 12):
         rows = [BallotRow(f"v{i}", True, each.name, ticks, 5) for i in range(voters) for each in task.instances[:count]]
-        assert len(live((1, 1), rows, task, is_over=False).sets) == count
+        assert len(live((1, 1), gather(rows), task, is_over=False).sets) == count
 
 
 def test_what_is_found_is_what_the_library_finds():
     task, rows, _ = drawn(gold=("i2",))
-    found = live((1, 1), rows, task, is_over=False)
-    fitted = fit(rows, task)
+    found = live((1, 1), gather(rows), task, is_over=False)
+    fitted = fit(gather(rows), task)
     assert {name: frozenset(each.answer) for name, each in found.sets.items()} == dict(fitted.estimator.truth_)
     assert [each.hit_rate for each in found.voters] == fitted.estimator.voters_["hit_rate"].to_list()
     doubts = {each.instance: each.more_ballots or MANY for each in fitted.estimator.review(0.95)}
@@ -136,16 +140,16 @@ def test_what_is_found_is_what_the_library_finds():
     assert [count for _, count in found.times] == sorted(count for _, count in found.times)
     assert any(
         flag.kind is FlagKind.TOO_FEW_BALLOTS and flag.startswith("too few ballots")
-        for each in live((1, 1), rows[:30], task, is_over=False).voters
+        for each in live((1, 1), gather(rows[:30]), task, is_over=False).voters
         for flag in each.flags
     )
 
 
 def test_only_the_most_doubtful_are_reviewed_and_no_other_is_said_to_be_settled(monkeypatch):
     task, rows, _ = drawn()
-    everything = live((1, 1), rows[:40], task, is_over=False).sets
+    everything = live((1, 1), gather(rows[:40]), task, is_over=False).sets
     monkeypatch.setattr("epivote.web.estimation.estimate.MOST_REVIEWED", 2)
-    found = live((1, 1), rows[:40], task, is_over=False).sets
+    found = live((1, 1), gather(rows[:40]), task, is_over=False).sets
     doubtful = sorted(
         (name for name in found if found[name].confidence < 0.95), key=lambda name: found[name].confidence
     )
@@ -156,7 +160,7 @@ def test_only_the_most_doubtful_are_reviewed_and_no_other_is_said_to_be_settled(
     ]
     words = {
         row["name"]: row["more"]
-        for row in board_of(task, live((1, 1), rows[:40], task, is_over=False), [], (), "open")["sets"]
+        for row in board_of(task, live((1, 1), gather(rows[:40]), task, is_over=False), [], (), "open")["sets"]
     }
     assert words[doubtful[-1]] == "–"
 
@@ -164,8 +168,8 @@ def test_only_the_most_doubtful_are_reviewed_and_no_other_is_said_to_be_settled(
 def test_places_are_the_papers_ranking():
     task, rows, crowd = drawn(gold="all")
     people = {row.voter for row in rows if row.is_person}
-    over = live((1, 1), rows, task, is_over=True)
-    ballots = ballots_of(usable(rows, task), task).select(voters=people)
+    over = live((1, 1), gather(rows), task, is_over=True)
+    ballots = ballots_of(usable(gather(rows), task), task).select(voters=people)
     expected = {each.voter: (each.rank, each.points, each.ticks) for each in rank_participants(ballots, crowd.gold)}
     assert {name: (each.rank, each.points, each.ticks) for name, each in over.places.items()} == expected
     assert "v3" not in over.places, "programs are not ranked"
@@ -175,7 +179,10 @@ def test_before_the_end_places_do_not_depend_on_gold():
     """Otherwise whoever joins twice, with one answer changed, could read the gold sets from the points."""
     task, rows, _ = drawn(gold="all")
     without = replace(task, instances=tuple(replace(each, gold=None) for each in task.instances))
-    assert live((1, 1), rows, task, is_over=False).places == live((1, 1), rows, without, is_over=False).places
+    assert (
+        live((1, 1), gather(rows), task, is_over=False).places
+        == live((1, 1), gather(rows), without, is_over=False).places
+    )
     crowd = {"q": frozenset("a")}
     assert reference(crowd, {"q": frozenset("b")}, is_over=False) == crowd
     assert reference(crowd, {"q": frozenset("b")}, is_over=True) == {"q": frozenset("b")}
@@ -183,8 +190,8 @@ def test_before_the_end_places_do_not_depend_on_gold():
 
 def test_agreement_counts_equal_ballots():
     task, rows, _ = drawn()
-    ballots = ballots_of(rows, task)
-    crowd = dict(fit(rows, task).estimator.truth_)
+    ballots = ballots_of(gather(rows), task)
+    crowd = dict(fit(gather(rows), task).estimator.truth_)
     found = places(ballots, set(ballots.voters), crowd, crowd)
     for voter in ballots.voters:
         own = [(ballots.ballot(voter, name), crowd[name]) for name in ballots.instances]

@@ -2,7 +2,6 @@
 
 import pytest
 
-from in_process import visitor
 from one_moment import program, still_app
 from small_quiz import QUIZ
 
@@ -19,7 +18,7 @@ PUT = "/voters/{voter}/ballots/{instance}"
 )
 def test_the_first_instance_shows_how_a_ballot_is_written(tmp_path, own, ticks):
     with still_app(tmp_path, QUIZ.replace('name = "yard"', own)) as app:
-        told = visitor(app).get("/api/v1/openapi.json").json()["paths"][PUT]["put"]
+        told = program(app).get("/api/v1/openapi.json").json()["paths"][PUT]["put"]
         body = told["requestBody"]["content"]["application/json"]
         examples = body["schema"].get("examples", body.get("examples"))
         names = {each["name"]: each["schema"]["examples"] for each in told["parameters"]}

@@ -82,8 +82,8 @@ def test_the_first_one_offered_is_the_usual_one():
 
 
 def test_languages_have_names_and_numbers_their_forms():
-    assert CODES == ("en", "fr")
-    assert [language(code).name for code in CODES] == ["English", "Français"]
+    assert CODES == ("en", "de", "es", "fr")
+    assert [language(code).name for code in CODES] == ["English", "Deutsch", "Español", "Français"]
     english, french = language("en"), language("fr")
     assert [english.counted("end.answered", number, answered=0, total=number)[-10:-1] for number in (0, 1, 2, 11)] == [
         "questions",

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from in_process import at, joined, organiser, visitor
-from one_moment import Clock, still_app
+from in_process import at, fields_of, joined, organiser, say, visitor
+from one_moment import Clock, estimate_now, program, still_app
 from small_quiz import DOT, QUIZ
 
 TELLING = "the-answer-is-owl.svg"
@@ -50,3 +50,57 @@ def test_pictures_are_not_served_before_the_task_opens(tmp_path, monkeypatch):
         assert boss.get(address).status_code == 200, "the organiser looks at them beforehand"
         clock.at("2027-03-01T09:00:00+00:00")
         assert visitor(app).get(address).status_code == 200
+
+
+GOLD = QUIZ.replace('name = "barn"', 'name = "barn"\ngold = ["dog", "owl"]')
+
+
+@pytest.fixture
+def gold(tmp_path):
+    """A task with gold, and ballots of three people who all answered otherwise."""
+    with still_app(tmp_path, f"most_ballots = 3\nconfidence = 0.6\n{GOLD}") as made:
+        for name in ("ann", "bo", "cy"):
+            person = joined(made, name)
+            while at(person) != "/end":
+                say(person, at(person), ticks=[0])
+        estimate_now(made)
+        yield made
+
+
+def test_no_program_learns_a_set_before_the_task_is_closed(gold):
+    robot = program(gold)
+    refused = robot.get("/api/v1/estimate")
+    assert refused.status_code == 409
+    assert refused.json()["error"].startswith("the sets are told once the task is closed")
+    boss = organiser(gold)
+    assert {row["name"]: row["answer"] for row in boss.get("/organiser/live").json()["sets"]}["barn"] == ["dog", "owl"]
+    boss.post("/organiser/close", data=fields_of(boss.get("/organiser/close"), "/organiser/close"))
+    estimate_now(gold)
+    told = {each["instance"]: each for each in robot.get("/api/v1/estimate").json()["sets"]}
+    assert (told["barn"]["alternatives"], told["barn"]["confidence"]) == (["dog", "owl"], 1.0)
+    boss.post("/organiser/open", data=fields_of(boss.get("/organiser"), "/organiser/open"))
+    assert robot.get("/api/v1/estimate").status_code == 409, "opened again, it is secret again"
+
+
+def test_no_program_learns_which_instances_are_gold(gold):
+    told = program(gold).get("/api/v1/instances").json()
+    assert {each["wanted"] for each in told} == {False}, "gold is asked of everybody, but programs see no difference"
+    assert len({tuple(each) for each in told}) == 1
+    assert "gold" not in program(gold).get("/api/v1/instances").text
+
+
+def test_before_closing_people_see_what_the_crowd_says_not_gold(gold):
+    late = joined(gold, "late")
+    for page in (late.get("/"), late.get("/end"), late.get(at(late)), visitor(gold).get("/api/v1/openapi.json")):
+        assert "gold" not in page.text
+
+
+@pytest.mark.parametrize("way", ["nickname", "invitation"])
+def test_the_description_names_nothing_of_the_task_to_strangers(tmp_path, way):
+    with still_app(tmp_path, f'join = "{way}"\n{QUIZ}') as app:
+        told = visitor(app).get("/api/v1/openapi.json").text
+        for name in ("yard", "barn", "roof", "street", "cat", "dog", "Which animals"):
+            assert f'"{name}' not in told, name
+        assert '"yard"' in program(app).get("/api/v1/openapi.json").text
+        refused = visitor(app, authorization="Bearer x").get("/api/v1/openapi.json")
+        assert (refused.status_code, "yard" in refused.text) == (401, False)

@@ -5,10 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from few_rows import FewRows, written
 
 from epivote import AMLE, EM, Flag, FlagKind, SizeBounds, VoterReport, suggest_method
 from epivote.web.estimation.collected import ballots_of, gold_to_learn
 from epivote.web.estimation.estimate import live
+from epivote.web.estimation.gathered import gather
 from epivote.web.estimation.live import Live, SetFound
 from epivote.web.exporting import export, participants_table, truth_table
 from epivote.web.store import BallotRow
@@ -23,7 +25,7 @@ SECOND = 1_000_000
 
 def over_time(times):
     rows = [BallotRow(f"v{number}", True, "q0", ("owl",), moment) for number, moment in enumerate(times)]
-    return [list(point) for point in live((1, 1), rows, small_task(), is_over=False).times]
+    return [list(point) for point in live((1, 1), gather(rows), small_task(), is_over=False).times]
 
 
 def small_task(**options):
@@ -69,11 +71,11 @@ def test_there_are_never_more_than_sixty_steps():
 
 def test_files_that_a_task_does_not_need_are_not_there():
     rows = [BallotRow("ann", True, "q0", ("owl",), 5)]
-    made = export(rows, small_task(), "mine.csv")
-    assert list(made.files) == ["mine.csv"]
+    made = export(FewRows(rows), small_task(), "mine.csv")
+    assert list(written(made)) == ["mine.csv"]
     assert made.command == "epivote aggregate mine.csv --size 1..2 --alternatives 'owl|dog|cat|ape' --method em"
     assert made.left_out == 0
-    assert export(rows, small_task()).command.startswith("epivote aggregate ballots.csv ")
+    assert export(FewRows(rows), small_task()).command.startswith("epivote aggregate ballots.csv ")
 
 
 def test_times_in_the_table_of_participants_are_to_the_second():
@@ -106,16 +108,28 @@ def test_sure_is_what_the_task_says_or_95_percent():
         f"q{number}": SetFound(("owl",), sure, 3, 0, ("owl",)) for number, sure in enumerate((0.9, 0.949999, 0.95, 1))
     }
     for task, sure in ((small_task(), 2), (small_task(confidence=0.9), 4), (small_task(confidence=0.96), 1)):
-        assert board_of(task, Live(sets=sets), [], (), "open")["tiles"][4] == [f"{sure} of 6", "sets sure"]
+        assert board_of(task, Live(sets=sets), [], (), "open")["tiles"][4] == [f"{sure} of 6", "sets sure, gold aside"]
 
 
 def test_large_numbers_are_grouped_and_small_problems_told():
     people = [Participant(f"p{number}", True, 0, 1, 1) for number in range(1001)]
     board = board_of(small_task(), Live(left_out=1234, problem="it broke"), people, ["x"] * 1002, "closed")
-    assert [value for value, _ in board["tiles"]] == ["1,001", "1,001", "1,001", "0", "0 of 6", "1,002"]
+    assert [value for value, _ in board["tiles"]] == ["1,001", "1,001", "0", "1,001", "0 of 6", "1,002"]
     assert board["warnings"][0].startswith("1,234 of the ballots are left out")
     assert board["problem"] == "The estimation has a problem: it broke"
     assert (board["as_of"], board["gate_words"].split(":")[0]) == ("not yet", "Closed by you")
+
+
+def test_counts_add_up():
+    """Those that were counted, left out and came since are together those there are."""
+    people = [Participant("ann", True, 0, None, 7), Participant("bot", False, 0, None, 5)]
+    sets = {name: SetFound(("owl",), 0.9, count, 0, ("owl",)) for name, count in (("q0", 6), ("q1", 1))}
+    board = board_of(small_task(), Live(method="em", sets=sets, left_out=2), people, (), "open")
+    assert board["tiles"][0] == ["12", "ballots"]
+    assert sum(row["ballots"] for row in board["voters"]) == 12
+    assert ", from 7 ballots, 2 left out, 3 newer ones not counted yet, by em in" in board["as_of"]
+    found = Live(method="em", sets={"q0": SetFound(("owl",), 0.9, 1, 0, ("owl",))})
+    assert ", from 1 ballot, by em" in board_of(small_task(), found, [], (), "open")["as_of"]
 
 
 def test_a_flag_that_only_asks_to_wait_marks_nobody():
@@ -130,14 +144,14 @@ def test_a_flag_that_only_asks_to_wait_marks_nobody():
     assert not flagged(too_few)["flagged"]
     assert flagged(guesses)["flagged"]
     assert flagged(too_few, guesses)["flagged"]
-    assert flagged(guesses)["rates"] == "50% hits, 25% false alarms"
+    assert flagged(guesses)["rates"] == "hit rate 50 %, false-alarm rate 25 %"
 
 
 @pytest.mark.parametrize("method", ["em", "amle", "auto"])
 def test_the_method_of_the_task_is_used(method):
     rows = crowd_rows()
-    found = live((1, 1), rows, small_task(method=method), is_over=False)
-    ballots = ballots_of(rows, small_task())
+    found = live((1, 1), gather(rows), small_task(method=method), is_over=False)
+    ballots = ballots_of(gather(rows), small_task())
     used = suggest_method(ballots, SizeBounds(1, 2), quick=True)[0] if method == "auto" else method
     estimator = {"em": EM, "amle": AMLE}[used](SizeBounds(1, 2)).fit(ballots)
     assert found.method == used
@@ -146,11 +160,11 @@ def test_the_method_of_the_task_is_used(method):
 
 def test_further_ballots_are_for_the_confidence_that_the_task_asks_for():
     rows = crowd_rows(3)
-    usual = live((1, 1), rows, small_task(), is_over=False).sets
+    usual = live((1, 1), gather(rows), small_task(), is_over=False).sets
     levels = sorted(each.confidence for each in usual.values())
     for level in (0.95, next(each for each in levels if 0.5 <= each < 1)):
-        found = live((1, 1), rows, small_task(confidence=level), is_over=False).sets
-        estimator = EM(SizeBounds(1, 2)).fit(ballots_of(rows, small_task()))
+        found = live((1, 1), gather(rows), small_task(confidence=level), is_over=False).sets
+        estimator = EM(SizeBounds(1, 2)).fit(ballots_of(gather(rows), small_task()))
         more = {each.instance: each.more_ballots or 65 for each in estimator.review(level)}
         assert {name: each.more for name, each in found.items()} == {name: more.get(name, 0) for name in found}
         assert all((each.more == 0) == (each.confidence >= level) for each in found.values())
@@ -172,7 +186,7 @@ def test_gold_teaches_only_where_something_else_was_answered():
 
 def test_ballots_are_taken_instance_after_instance_in_the_order_of_the_task():
     rows = crowd_rows(2)
-    ballots = ballots_of(rows[::-1], small_task())
+    ballots = ballots_of(gather(rows[::-1]), small_task())
     assert list(ballots.instances) == list(RIGHT)
     assert list(ballots.alternatives) == list(ALL)
     assert {key: frozenset(ticks) for key, ticks in ballots.items()} == {

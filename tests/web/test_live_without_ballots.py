@@ -6,6 +6,7 @@ import pytest
 
 from epivote import SizeBounds
 from epivote.web.estimation.estimate import live
+from epivote.web.estimation.gathered import gather
 from epivote.web.store import BallotRow
 from epivote.web.task import Alternative, Instance, Task
 
@@ -18,7 +19,7 @@ TASK = Task("Small", Path(), SizeBounds(1, 1), ALTERNATIVES, (Instance("q", ALTE
 def test_nothing_to_estimate_from_is_told_with_its_moment(is_over, strangers):
     """Else it would be estimated again and again, since the moment of the ballots has not been seen yet."""
     rows = [BallotRow(f"v{number}", True, "another", (), 5) for number in range(strangers)]
-    found = live((strangers, 7), rows, TASK, is_over=is_over)
+    found = live((strangers, 7), gather(rows), TASK, is_over=is_over)
     assert found.stamp == (strangers, 7)
     assert found.counts_gold is is_over
     assert found.left_out == strangers

@@ -1,12 +1,15 @@
 """What the pages look like as far as it can be told without a browser: texts in Markdown, room for pictures, words for numbers."""
 
 import struct
+from html.parser import HTMLParser
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from epivote.web.views.board import in_percent
 from epivote.web.views.measure import picture_size
-from epivote.web.views.prose import prose
+from epivote.web.views.prose import SCHEMES, prose
 from in_process import filled_in, joined
 from one_moment import still_app
 from small_quiz import QUIZ
@@ -79,6 +82,53 @@ def test_markdown_that_is_left_as_it_is_written(text):
     told = prose(text)
     for tag in ("<script", "<b ", "<img", "<a ", "<h1", "<h2"):
         assert tag not in told
+
+
+PIECES = [
+    "<",
+    ">",
+    "&",
+    '"',
+    "'",
+    "[",
+    "]",
+    "(",
+    ")",
+    "![",
+    "](",
+    "javascript:",
+    "https://x/",
+    "data:",
+    "<script>",
+    "`",
+    "*",
+    "_",
+]
+PIECES += ["- ", "1. ", "> ", "# ", "\n", "\n\n", "    ", "<!--", "<a href=", " onclick=x", "\\", "&lt;", "word", " "]
+ALLOWED = {"p", "br", "strong", "em", "a", "ul", "ol", "li", "blockquote", "code", "pre"}
+
+
+class Tags(HTMLParser):
+    """Every tag with what it says."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+
+@given(st.lists(st.sampled_from(PIECES)).map("".join))
+def test_markdown_makes_only_harmless_tags(text):
+    tags = Tags()
+    tags.feed(prose(text))
+    for tag, attributes in tags.found:
+        assert tag in ALLOWED, text
+        assert set(attributes) <= {"a": {"href", "target", "rel", "title"}, "ol": {"start"}, "code": {"class"}}.get(
+            tag, set()
+        )
+        assert attributes.get("href", SCHEMES[0]).startswith(SCHEMES)
 
 
 def test_markdown_shows_no_picture_from_elsewhere():

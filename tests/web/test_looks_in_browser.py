@@ -2,6 +2,7 @@
 
 import pytest
 
+from epivote.web.site import Settings
 from listening import serving_here
 from small_quiz import QUIZ, write_quiz
 from watching import PHONE, act, barriers, device, join, overflow, ticked
@@ -52,6 +53,19 @@ def test_nothing_is_covered_on_a_phone(browser, served, width, height):
         assert small["width"] == small["height"] >= 44
         name = page.locator("label.box", has_text=LONG)
         assert name.evaluate("each => each.scrollWidth <= each.clientWidth")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", ["de", "es", "fr"])
+def test_long_words_of_other_languages_fit_a_small_phone(browser, served, code):
+    with device(browser, served, **PHONE | {"viewport": {"width": 320, "height": 568}}) as page:
+        page.goto(f"/language/{code}")
+        assert overflow(page) <= 0
+        join(page, f"small {code}")
+        for path in ("/question/1", "/end", "/privacy", "/leave"):
+            page.goto(path)
+            assert page.locator("html").get_attribute("lang") == code
+            assert (path, overflow(page) <= 0, barriers(page)) == (path, True, [])
 
 
 @pytest.mark.parametrize("scripts", [True, pytest.param(False, marks=pytest.mark.slow)])
@@ -125,3 +139,44 @@ def test_the_command_is_copied(browser, served):
         page.get_by_text("Copied.").wait_for(timeout=5_000)
         assert page.evaluate("navigator.clipboard.readText()") == page.locator("#command").inner_text()
         assert page.locator("#sets img.thumb").count() == 2
+
+
+WISHES = """
+theme_colour = "#ffee00"
+logo = "dot.svg"
+consent = "I agree, see [the terms](https://example.org/)."
+completion_code = "C1A2B3"
+completion_link = "https://example.org/?cc={code}"
+participant_parameter = "pid"
+shuffle_alternatives = true
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_everybody_can_use_pages_with_all_wishes(browser, serve_here, scheme, width):
+    running = serve_here(WISHES + QUIZ, settings=Settings(is_preview=True))
+    with device(browser, running, color_scheme=scheme, viewport={"width": width, "height": 844}) as page:
+        page.goto("/?pid=5f0")
+        assert barriers(page) == []
+        page.locator("input[name=nickname]").fill("ann")
+        page.locator("#consent").check()
+        page.locator("form[action='/join'] button").click()
+        page.wait_for_url("**/question/1")
+        page.locator("label.box").first.click()
+        page.wait_for_timeout(300)  # until colours have changed
+        assert barriers(page) == []
+        page.goto("/end")
+        assert barriers(page) == []
+        page.locator("form[action='/link'] button").click()
+        page.wait_for_url("**/link")
+        assert barriers(page) == []
+        page.goto(page.locator(".personal a").get_attribute("href"))
+        assert barriers(page) == []
+        page.goto("/end")
+        page.locator("form[action='/finish'] button").click()
+        page.locator("#completion").wait_for()
+        assert (barriers(page), overflow(page) <= 0) == ([], True)
+        page.goto(running.organiser)
+        assert (barriers(page), overflow(page) <= 0) == ([], True)

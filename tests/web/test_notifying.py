@@ -10,7 +10,7 @@ import pytest
 from epivote import InputError
 from epivote.web.notifying import MOST_WAITING, PAUSES, Notifier, notifier_of
 from epivote.web.site import Settings
-from in_process import fields_of, hand_in, joined, say
+from in_process import fields_of, hand_in, joined, say, visitor
 from one_moment import still_app
 from small_quiz import QUIZ
 
@@ -123,6 +123,18 @@ def test_handing_in_tells_once(tmp_path):
         "completion_code": "C1",
         "ballots": 1,
     }
+
+
+@pytest.mark.parametrize("is_wished", [True, False])
+def test_the_privacy_page_says_whether_anybody_is_told(tmp_path, is_wished):
+    notifier = Notifier("https://example.org/hook" if is_wished else "")
+    text = f'consent = "Yes."\nparticipant_parameter = "pid"\n{QUIZ}' if is_wished else QUIZ
+    with still_app(tmp_path, text, Settings(notifier=notifier)) as app:
+        page = visitor(app).get("/privacy").text
+    assert ("another program of whoever runs this is told so" in page) == is_wished
+    assert ("nobody else is told that you were here" in page) == (not is_wished)
+    assert ("when you gave your consent" in page) == is_wished
+    assert ("The site that sent you here tells us" in page) == is_wished
 
 
 @pytest.mark.parametrize(

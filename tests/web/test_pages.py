@@ -297,7 +297,7 @@ def test_the_organisers_page_changes_while_ballots_arrive(browser, served):
             for position in range(1, 5):
                 visitor.answer(position, [1])
         row = page.locator("#voters tr", has_text="just now")
-        row.get_by_text("false alarms").wait_for(timeout=60_000)
+        row.get_by_text("false-alarm rate").wait_for(timeout=60_000)
         assert page.locator("main").inner_text() != before
         assert loads == []
 

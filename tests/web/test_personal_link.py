@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from epivote.web.addresses import qr_inline
 from epivote.web.security.limits import Limits, Rate
 from epivote.web.site import Settings
 from in_process import fields_of, joined, say, token_in, visitor
@@ -19,7 +20,9 @@ def app(tmp_path):
 def link_of(client):
     page = client.post("/link", data={"csrf": token_in(client.get("/end"))})
     assert page.status_code == 200, page.text
-    return re.search(r'href="http://testserver(/resume/[\w-]+)"', page.text)[1]
+    link = re.search(r'href="http://testserver(/resume/[\w-]+)"', page.text)[1]
+    assert qr_inline(f"http://testserver{link}") in page.text
+    return link
 
 
 def resume(client, link):
@@ -34,7 +37,7 @@ def test_going_on_on_another_device(app):
     say(ann, "/question/1", ticks=[0])
     link = link_of(ann)
     asked = phone.get(link)
-    assert "Go on as ann" in asked.text
+    assert "Continue as ann" in asked.text
     assert phone.get("/question").headers["location"] == "/", "opening the link changes nothing"
     assert resume(phone, link).headers["location"] == "/question"
     assert phone.get("/question").headers["location"] == "/question/2"

@@ -88,7 +88,7 @@ def test_a_served_quiz_under_a_path_is_filled_in(serve_here):
         assert sent.headers["location"] == f"{ROOT}/question"
         question = ann.client.get("/question", follow_redirects=True)
         assert question.url.path == f"{ROOT}/question/1"
-        assert organiser(running).get("/organiser/live").json()["tiles"][1] == ["1", "people"]
+        assert organiser(running).get("/organiser/live").json()["tiles"][1] == ["1", "voters"]
 
 
 def test_two_quizzes_on_one_host_do_not_sign_each_other_out(serve_here):

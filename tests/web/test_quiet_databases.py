@@ -22,7 +22,8 @@ def test_pages_have_no_blank_lines_and_keep_their_indents(app, address):
     page = visitor(app).get(address).text
     assert not re.search(r"\n[ \t]*\n", page)
     assert not re.search(r"[ \t]\n", page)
-    assert {len(indent) for indent in re.findall(r"^( *)<li>", page, re.MULTILINE)} == {6}
+    footer = page.partition("<footer>")[2]
+    assert {len(indent) for indent in re.findall(r"^( *)<li>", footer, re.MULTILINE)} == {6}
 
 
 def test_errors_of_the_database_do_not_show_what_was_said(tmp_path):

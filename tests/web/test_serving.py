@@ -7,9 +7,11 @@ import socket
 
 import pytest
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from epivote import InputError
 from epivote.web.addresses import addresses_of
+from epivote.web.security.connections import GuardedConnection
 from epivote.web.serving import Server, listen, serve
 from patience import apart
 
@@ -72,7 +74,10 @@ def test_how_it_is_served(monkeypatch, behind_proxy):
     assert level == logging.WARNING
     assert sockets == ["socket"]
     told = server.config
-    assert (told.app, told.proxy_headers, told.http, told.lifespan) == (app, behind_proxy, "h11", "on")
+    assert (told.app, told.proxy_headers, told.lifespan, told.backlog) == (app, behind_proxy, "on", 256)
+    assert told.http.func is GuardedConnection
+    assert issubclass(GuardedConnection, H11Protocol), "slower than the other one, but strict: it bounds headers"
+    assert (told.http.keywords["connections"].per_address is None) == behind_proxy
     assert (told.log_config, told.access_log, told.server_header) == (None, False, False)
     assert (told.timeout_graceful_shutdown, told.timeout_keep_alive) == (10, 75)
 

@@ -78,11 +78,11 @@ def test_the_tiles_count_what_is_stored(asked):
     assert 13 in counts.values()
     assert tiles == {
         "ballots": str(len(rows)),
-        "people": "14",
-        "have finished": "5",
-        "programs": "2",
-        "sets sure": f"{sum(found.confidence >= 0.95 for found in sets.values())} of 7",
-        "no longer asked": str(sum(count >= 13 for name, count in counts.items() if name != "q1")),
+        "voters": "16",
+        "programs among them": "2",
+        "handed in": "5",
+        "sets sure, gold aside": f"{sum(sets[name].confidence >= 0.95 for name in sets if name != 'q1')} of 6",
+        "instances no longer asked": str(sum(count >= 13 for name, count in counts.items() if name != "q1")),
     }
 
 
@@ -95,7 +95,9 @@ def test_the_sets_are_what_the_library_finds_in_the_fitting_ballots(asked):
     bounds = SizeBounds(1, 2, {"q3": (1, 3)})
     estimator = EM(bounds).fit(ballots, gold={"q1": frozenset({"cat", "ape"})})
     board = organiser(app).get("/organiser/live?sort=task").json()
+    app.state.site.store.close_task()
     told = program(app).get("/api/v1/estimate").json()
+    app.state.site.store.open_task()
     expected = dict(zip(ballots.instances, estimator.estimate_.truth_table()["confidence"], strict=True))
     more = {each.instance: each.more_ballots or 65 for each in estimator.review(0.95)}
     assert [row["name"] for row in board["sets"]] == [f"q{number}" for number in range(7)]
@@ -145,7 +147,7 @@ def test_participants_are_listed_with_their_own_numbers(asked):
         name = row["name"]
         assert row["ballots"] == sum(each[0] == name for each in rows_of(app))
         is_program, has_finished = "obot" in name, name in ("p0", "p3", "p6", "p9", "p12")
-        assert row["tags"] == ["program"] * is_program + ["finished"] * has_finished
+        assert row["tags"] == ["program"] * is_program + ["handed in"] * has_finished
         if name == "p11":
             assert row == {
                 "name": "p11",
@@ -161,7 +163,9 @@ def test_participants_are_listed_with_their_own_numbers(asked):
         report = reports[name]
         assert report.ballots == sum(each[0] == name for each in fitting(app))
         assert (row["hits"], row["false_alarms"]) == (report.hit_rate, report.false_alarm_rate)
-        assert row["rates"] == f"{100 * report.hit_rate:.0f}% hits, {100 * report.false_alarm_rate:.0f}% false alarms"
+        assert row["rates"] == (
+            f"hit rate {100 * report.hit_rate:.0f} %, false-alarm rate {100 * report.false_alarm_rate:.0f} %"
+        )
         assert row["flags"] == list(report.flags)
         assert row["flagged"] == any("too few ballots" not in flag for flag in report.flags)
 
@@ -176,7 +180,9 @@ def test_what_no_longer_fits_is_told_and_when_sets_were_found(asked):
     )
     assert board["problem"] == ""
     found = app.state.site.estimation.live
-    assert board["as_of"] == f"{clock.moment:%Y-%m-%d %H:%M} UTC, found by em in {found.seconds:.2f} s"
+    assert board["as_of"] == (
+        f"{clock.moment:%Y-%m-%d %H:%M} UTC, from {len(fitting(app))} ballots, 3 left out, by em in {found.seconds:.2f} s"
+    )
     assert 0 < found.seconds < 60
     assert found.moment == clock.microseconds
     assert board["files"] == [
@@ -299,7 +305,9 @@ def test_the_exported_files_are_what_is_stored(asked):
 
 def test_before_anything_was_found_there_is_nothing_to_tell(tmp_path):
     with still_app(tmp_path) as app:
+        app.state.site.store.close_task()
         assert program(app).get("/api/v1/estimate").json() == {"method": "", "ballots": 0, "sets": []}
+        app.state.site.store.open_task()
         board = organiser(app).get("/organiser/live").json()
         assert (board["as_of"], board["warnings"], board["times"], board["problem"]) == ("not yet", [], [], "")
         assert not app.state.site.estimation._has_changed(), "without ballots there is nothing to find"

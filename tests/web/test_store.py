@@ -14,7 +14,7 @@ from epivote import FileError, InputError
 from epivote.web.store import InvitationError, NameTakenError, NotOpenError, Store, open_database
 from epivote.web.store.backup import copy_database
 from epivote.web.store.invitations import invite, join_invited
-from epivote.web.store.rows import clean_name, name_key
+from epivote.web.store.names import clean_name, name_key
 from epivote.web.store.tables import BALLOTS, INVITATIONS, METADATA, SETTINGS
 
 

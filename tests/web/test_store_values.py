@@ -12,7 +12,7 @@ from epivote import FileError
 from epivote.web.store import InvitationError, NameTakenError, NotOpenError, Store, open_database
 from epivote.web.store.backup import copy_database
 from epivote.web.store.invitations import invite, join_invited
-from epivote.web.store.rows import clean_name, name_key
+from epivote.web.store.names import clean_name, name_key
 from epivote.web.store.tables import INVITATIONS
 from in_process import store_of
 
@@ -206,10 +206,10 @@ def test_using_one_invitation_leaves_the_others(store):
     tokens = invite(store, 5, days=1)
     assert len(set(tokens)) == 5
     assert {len(token) for token in tokens} == {24}
-    join_invited(store, "ann", "visit", tokens[2])
+    ann = join_invited(store, "ann", "visit", tokens[2])
     with store.database.reading() as connection:
         kept = connection.execute(select(INVITATIONS)).all()
-    assert [row.used_by for row in kept if row.used_at is not None] == ["visit"]
+    assert [row.used_by for row in kept if row.used_at is not None] == [ann.token]
     assert len(kept) == 5
     assert join_invited(store, "bo", "other visit", tokens[3]).name == "bo"
 

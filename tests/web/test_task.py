@@ -47,7 +47,7 @@ def test_what_is_not_said_has_a_usual_value(tmp_path):
     )
     assert task.show_size
     assert not task.ranking
-    assert task.languages == ("en", "fr")
+    assert task.languages == ("en", "de", "es", "fr")
     assert (task.most_ballots, task.confidence, task.opens, task.closes) == (None, None, None, None)
     assert (task.gold, task.menus, task.media) == ({}, None, frozenset())
 
@@ -115,7 +115,7 @@ ranking = "yes"
 opens = 2027-03-01T09:00:00
 most_ballots = 0
 confidence = 95
-languages = ["en", "de"]
+languages = ["en", "xx"]
 
 [[alternatives]]
 name = "a|b"
@@ -148,7 +148,7 @@ alternatives = ["wren", "eagle"]
     assert "offset: 2027-03-01T09:00:00+01:00" in by_line[6]
     assert "whole number of at least 1" in by_line[7]
     assert "such as 0.95" in by_line[8]
-    assert by_line[9] == "there are no pages in 'de'; choose from 'en', 'fr'"
+    assert by_line[9] == "there are no pages in 'xx'; choose from 'en', 'de', 'es', 'fr'"
     assert "separates names" in by_line[12]
     assert "write a text in quotes" in by_line[13]
     assert "outside the task's folder" in by_line[17]

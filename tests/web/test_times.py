@@ -96,10 +96,10 @@ def test_pages_say_whether_it_is_open(app, bo, clock):
         page, board = visitor(app).get("/").text, boss.get("/organiser/live").json()
         assert ("This opens on 2027-03-01 09:00 UTC+01:00." in page) == (name == "early"), told
         assert ("This is closed." in page) == (name == "over"), told
-        assert ("Open until 2027-03-02 09:00 UTC+01:00." in page) == (name == "open"), told
+        assert ("Open until 2027-03-02 09:00 UTC+01:00" in page) == (name == "open"), told
         assert ('id="join"' in page) == (name == "open"), told
         assert board["gate"] == name, told
-        words = {"early": "has not come", "open": "answers are taken", "over": "has passed"}
+        words = {"early": "has not come", "open": "ballots are accepted", "over": "has passed"}
         assert words[name] in board["gate_words"], told
         home, end = bo.get("/").text, bo.get("/end").text
         assert ('href="/question"' in home, 'href="/end"' in home) == (name == "open", name != "open"), told

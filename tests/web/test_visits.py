@@ -19,7 +19,7 @@ from epivote.web.store.invitations import invite
 from epivote.web.views.errors import HANDLERS, refusal
 from epivote.web.views.pages import static_address, when
 from epivote.web.views.prose import prose
-from in_process import fields_of, filled_in, joined, organiser, token_in, visitor
+from in_process import fields_of, filled_in, joined, organiser, say, token_in, visitor
 from one_moment import NO_LIMITS, program, still_app
 from small_quiz import QUIZ
 
@@ -68,6 +68,13 @@ def test_cookies_are_kept_from_scripts_other_sites_and_open_lines(app, scheme):
     gone = client.post("/forget", data=fields_of(client.get("/forget"), "/forget"))
     check(gone, "epivote", 0)
     assert "expires" in cookies_of(gone)[app.state.site.cookie("epivote")]
+
+
+@pytest.mark.parametrize(("scheme", "told"), [("https", "max-age=15552000"), ("http", None)])
+def test_behind_https_browsers_stay_with_it(app, scheme, told):
+    client = TestClient(app, base_url=f"{scheme}://testserver", follow_redirects=False)
+    for path in ("/", "/question", "/none", "/api/v1/task", "/static/icon.svg"):
+        assert client.get(path).headers.get("strict-transport-security") == told, path
 
 
 def test_only_pages_name_a_visit(app):
@@ -214,6 +221,22 @@ def test_guesses_of_a_secret_are_counted_and_others_are_not(tmp_path):
         limiter.clock = lambda: now + 101
         assert client.get("/organiser?secret=x").status_code == 403
         assert client.get("/organiser?secret=x").status_code == 429
+
+
+def test_limits(tmp_path):
+    limits = Limits(joining=Rate(2, 0.01), answering=Rate(1, 0.01), wrong_secrets=Rate(2, 0.01))
+    with still_app(tmp_path, QUIZ, Settings(limits=limits)) as app:
+        ann, _ = joined(app, "ann"), joined(app, "bo")
+        new = visitor(app)
+        refused = new.post("/join", data={"csrf": token_in(new.get("/")), "nickname": "cy"})
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "100")
+        say(ann, "/question/1", ticks=[0])
+        assert ann.post("/question/2", data={"csrf": token_in(ann.get("/end")), "action": "none"}).status_code == 429
+        guesses = [new.get(f"/organiser?secret={number}").status_code for number in range(3)]
+        assert guesses == [403, 403, 429]
+        assert new.get(f"/organiser?secret={app.state.site.secrets.organiser}").status_code == 303
+        key = {"authorization": f"Bearer {app.state.site.secrets.interface}"}
+        assert new.get("/api/v1/task", headers=key).status_code == 200
 
 
 def test_pages_of_the_organiser_are_for_nobody_else(app):

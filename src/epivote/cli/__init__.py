@@ -6,7 +6,7 @@ estimating.py   aggregate, report, explain, review, gold, evaluate, plan
 files.py        inspect, convert, simulate
 demo.py         demo, with its quiz in demo_quiz/
 packed.py       pack, and aggregate on packed folders
-collect.py, collect_preview.py    collect
+collect.py, collect_access.py, collect_preview.py, collect_task.py    collect
 fitting.py      from what was read to an estimate
 again.py        the command to try next
 screen.py       lines that fit one screen

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
-from urllib.parse import urlsplit
 
 import typer
 
 from epivote.atomic import write_files
+from epivote.cli.collect_access import key, organiser
 from epivote.cli.collect_preview import preview
+from epivote.cli.collect_task import DatabaseAddress, TaskFile, opened, path_of, public_address
 from epivote.cli.console import one_sentence_per_error
 from epivote.data.names import counted
 from epivote.errors import InputError
@@ -29,21 +28,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-OWN_PATHS = ("api", "organiser", "picture", "question", "static")
-"""First parts of the site's addresses: before them, a proxy's prefix could not be told apart."""
-
 OWN_FILES = ("menu.csv", "sizes.csv", "gold.csv", "times.csv", "participants.csv")
 """Files of an export beside that of the ballots."""
-
-TaskFile = Annotated[Path, typer.Argument(help="The task, a .toml file such as `epivote collect new` writes.")]
-DatabaseAddress = Annotated[
-    str | None,
-    typer.Option(
-        "--database",
-        help="Where ballots are kept, such as postgresql://user@host/name; if not given, the one that the task names, "
-        "else the one it was last served with, else a .db file beside the task.",
-    ),
-]
 
 
 @app.command()
@@ -72,7 +58,7 @@ def new(
         if path.exists():
             raise InputError(f"{path} already exists; choose another name or remove it")
         text = EXAMPLE if source is None else _imported(source, path, alternatives, size)
-        write_files({path: partial(_write, text)})
+        write_files({path: partial(_write, [text])})
         print(f"Wrote {path}. Change it, then: epivote collect check {path}, epivote collect serve {path}")
 
 
@@ -144,8 +130,8 @@ def serve(
     Example: epivote collect serve quiz.toml --host 0.0.0.0 --port 9000
     """
     with one_sentence_per_error():
-        wished = _public(address)
-        with _opened(task, database, serve=True) as (found, store):
+        wished = public_address(address)
+        with opened(task, database, serve=True) as (found, store):
             from epivote.web.addresses import addresses_of
             from epivote.web.app import collect_app
             from epivote.web.notifying import notifier_of
@@ -170,7 +156,7 @@ def serve(
                 _print_qr(public)
                 print("Stop with Ctrl-C; ballots are kept, and the addresses stay the same.", flush=True)
 
-            settings = Settings(root=_path(public), notifier=notifier)
+            settings = Settings(root=path_of(public), notifier=notifier)
             run(collect_app(found, store, settings), listening, announce, behind_proxy=behind_proxy)
 
 
@@ -196,51 +182,52 @@ def export(
     with one_sentence_per_error():
         if output.suffix != ".csv" or output.name in OWN_FILES:
             raise InputError(f"{output.name!r} is not a name for the ballots; use one such as ballots.csv")
-        with _opened(task, database) as (found, store):
+        with opened(task, database) as (found, store):
             from epivote.web.exporting import export as export_of
+            from epivote.web.store.columns import reading
 
-            made = export_of(store.snapshot()[1], found, output.name)
-            further = _further_files(found, store, times=times, participants=participants)
-        made.files.update(further)
-        write_files({output.parent / name: partial(_write, text) for name, text in made.files.items()})
-        print(f"Wrote {', '.join(made.files)} in the folder {output.parent.absolute()}")
+            with reading(store) as source:
+                made = export_of(source, found, output.name)
+                files = made.files | _further_files(found, store, times=times, participants=participants)
+                write_files({output.parent / name: partial(_write, pieces) for name, pieces in files.items()})
+        print(f"Wrote {', '.join(files)} in the folder {output.parent.absolute()}")
         if made.left_out:
             print(f"{counted(made.left_out, 'ballot')} left out: they do not fit the task as it is now.")
         print(f"In that folder, this finds the sets of the live page:\n  {made.command}")
 
 
-def _further_files(task: Task, store: Store, *, times: bool, participants: bool) -> dict[str, str]:
+def _further_files(task: Task, store: Store, *, times: bool, participants: bool) -> dict[str, Iterable[str]]:
     """Tables about ballots and participants that estimation does not need."""
     from epivote.web.exporting import participants_table
     from epivote.web.site import signer_of
     from epivote.web.timing import TIMES, times_table
     from epivote.web.views.completion import further_columns
 
-    files = {TIMES: "".join(times_table(store.database))} if times else {}
+    files: dict[str, Iterable[str]] = {TIMES: times_table(store.database)} if times else {}
     if participants:
         columns = further_columns(task, store.database, signer_of(store.secrets()))
-        files["participants.csv"] = participants_table(store.participants(), columns)
+        files["participants.csv"] = [participants_table(store.participants(), columns)]
     return files
 
 
 @app.command()
 def close(task: TaskFile, database: DatabaseAddress = None) -> None:
-    """Take no more answers; also while the server runs.
+    """Accept no more ballots; also while the server runs.
 
     Example: epivote collect close quiz.toml
 
     Example: epivote collect close quiz.toml --database sqlite:///other.db
     """
     with one_sentence_per_error():
-        with _opened(task, database) as (_, store):
+        with opened(task, database) as (_, store):
             store.close_task()
-        print(f"{task} is closed: no answers are taken until `epivote collect open {task}`.")
+        print(f"{task} is closed: no ballots are accepted until `epivote collect open {task}`.")
         print(f"Ballots: {store.database}")
 
 
 @app.command("open")
 def reopen(task: TaskFile, database: DatabaseAddress = None) -> None:
-    """Take answers again, within the opening times of the task; also while the server runs.
+    """Accept ballots again, within the opening times of the task; also while the server runs.
 
     Example: epivote collect open quiz.toml
 
@@ -249,7 +236,7 @@ def reopen(task: TaskFile, database: DatabaseAddress = None) -> None:
     from datetime import UTC, datetime
 
     with one_sentence_per_error():
-        with _opened(task, database) as (found, store):
+        with opened(task, database) as (found, store):
             store.open_task()
         moment = datetime.now(UTC)
         if found.is_over(moment):
@@ -257,7 +244,7 @@ def reopen(task: TaskFile, database: DatabaseAddress = None) -> None:
         elif found.is_early(moment):
             print(f"{task} is no longer closed by you; it opens at the time it says.")
         else:
-            print(f"{task} is open: answers are taken.")
+            print(f"{task} is open: ballots are accepted.")
         print(f"Ballots: {store.database}")
 
 
@@ -277,14 +264,14 @@ def invite(
 
     Example: epivote collect invite quiz.toml --count 20 --days 7
     """
-    with one_sentence_per_error(), _opened(task, database) as (found, store):
+    with one_sentence_per_error(), opened(task, database) as (found, store):
         if found.join != "invitation":
             raise InputError(
                 f'{task} lets anybody answer, so links are not needed; write join = "invitation" to need them'
             )
         from epivote.web.store.invitations import invite as make
 
-        public = _public(address) or store.address() or "http://127.0.0.1:8000/"
+        public = public_address(address) or store.address() or "http://127.0.0.1:8000/"
         for token in make(store, count, days):
             print(f"{public}?invitation={token}")
 
@@ -301,12 +288,16 @@ def renew(
 
     Example: epivote collect renew quiz.toml --key
     """
-    with one_sentence_per_error(), _opened(task, database) as (_, store):
+    with one_sentence_per_error(), opened(task, database) as (_, store):
         if key:
             print(f"JSON key:     {store.renew_secret('interface')}")
         else:
             public = store.address() or "http://127.0.0.1:8000/"
             print(f"Organiser:    {public}organiser?secret={store.renew_secret('organiser')}")
+
+
+app.command()(organiser)
+app.command()(key)
 
 
 @app.command()
@@ -322,30 +313,11 @@ def backup(
     Example: epivote collect backup quiz.toml -o /backups/quiz.db
     """
     with one_sentence_per_error():
-        with _opened(task, database) as (_, store):
+        with opened(task, database) as (_, store):
             from epivote.web.store.backup import copy_database
 
             copy_database(store.database, output)
         print(f"Wrote {output}; serve from it with --database sqlite:///{output}")
-
-
-def _public(address: str | None) -> str | None:
-    """The address people use, with a slash at its end; it may have a path, as in https://example.org/quiz1/."""
-    if address is None:
-        return None
-    if not re.fullmatch(r"https?://[^/?#\s]+(/[A-Za-z0-9._~-]+)*/?", address):
-        raise InputError(f"--address {address!r} is not a web address; write one such as https://quiz.example.org/")
-    first = _path(address).partition("/")[2].partition("/")[0]
-    if first in OWN_PATHS:
-        raise InputError(
-            f"--address {address!r} has a path that begins with one of the site's own; choose another path"
-        )
-    return f"{address.rstrip('/')}/"
-
-
-def _path(address: str) -> str:
-    """`/quiz1` of `https://example.org/quiz1/`; nothing where it has no path."""
-    return urlsplit(address).path.rstrip("/")
 
 
 def _print_qr(address: str) -> None:
@@ -358,25 +330,6 @@ def _print_qr(address: str) -> None:
         print(f"\n{code}", end="")
 
 
-def _write(text: str, target: Path) -> None:
-    target.write_text(text, encoding="utf-8")
-
-
-@contextmanager
-def _opened(path: Path, database: str | None, *, serve: bool = False) -> Iterator[tuple[Task, Store]]:
-    """The task and its store, which is closed in the end; only serving makes a database that is not there."""
-    from epivote.web.task import read_task
-
-    task = read_task(path)
-    try:
-        from epivote.web.store import Store, open_database
-        from epivote.web.store.belonging import database_of, remember
-    except ImportError as error:
-        raise InputError(
-            f"collecting needs {error.name}, which is not installed; get all of it with: pip install 'epivote[collect]'"
-        ) from None
-    address = database_of(path, task, database)
-    with closing(open_database(address, create=serve)) as opened:
-        if serve and database is not None and not task.database and not remember(path, address):
-            print(f"{path.absolute().parent} cannot be written: close, export and the like need --database as well.")
-        yield task, Store(opened)
+def _write(pieces: Iterable[str], target: Path) -> None:
+    with target.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(pieces)

@@ -42,7 +42,7 @@ def preview(
                 def announce() -> None:
                     print(f"Preview:      {public}")
                     print(f"Organiser:    {public}organiser?secret={store.secrets().organiser}")
-                    print("Nothing is kept: all answers are deleted when you stop this with Ctrl-C.", flush=True)
+                    print("Nothing is kept: all ballots are deleted when you stop this with Ctrl-C.", flush=True)
 
                 app = collect_app(tried, store, Settings(is_preview=True))
                 serve(app, listening, announce, behind_proxy=False)

@@ -15,7 +15,7 @@ from epivote.data.estimate import Estimate
 from epivote.data.names import FloatArray, listing
 from epivote.data.parameters import Parameters
 from epivote.engines.gold import Gold
-from epivote.errors import InputError, RateError
+from epivote.errors import InputError
 from epivote.estimate import starts
 from epivote.estimate.base import RatedEstimator
 from epivote.estimate.checkpoint import Checkpoint
@@ -28,6 +28,7 @@ from epivote.estimate.maximise import (
     PriorUpdate,
     check_counts,
     check_floor,
+    check_start,
     check_tolerance,
     check_update,
     first_priors,
@@ -153,11 +154,7 @@ class AMLE(RatedEstimator):
             yield self._with_priors(starts.random(ballots, rng), ballots)
 
     def _given_start(self, start: Parameters, ballots: AnyBallots) -> Parameters:
-        if len(start.hit_rates) != ballots.n_voters or len(start.priors) != ballots.n_alternatives:
-            raise RateError(
-                f"the start has rates of {len(start.hit_rates)} voters and priors of {len(start.priors)} alternatives; "
-                f"the ballots have {ballots.n_voters} and {ballots.n_alternatives}"
-            )
+        check_start(start, ballots)
         if isinstance(self.priors, str):
             return start.overall()
         return start.overall().changed(per_voter=self._clipped, priors=lambda _: first_priors(self.priors, ballots))

@@ -24,6 +24,7 @@ from epivote.estimate.maximise import (
     Priors,
     check_counts,
     check_floor,
+    check_start,
     check_tolerance,
     first_priors,
     maximise,
@@ -73,6 +74,9 @@ class EM(RatedEstimator):
         which instance is in which group.
     seed
         For the random starts that groups are found from; an integer or a `numpy.random.Generator`.
+    start
+        Rates and priors to begin with, such as `parameters_` of an earlier fit of the same voters, which saves
+        iterations; it is then not asked whether the crowd is upside down. None: the same rates for all voters.
     """
 
     _stream: Stream | None = None
@@ -88,6 +92,7 @@ class EM(RatedEstimator):
         floor: float = 1e-4,
         groups: int | None = None,
         seed: int | np.random.Generator | None = 0,
+        start: Parameters | None = None,
     ) -> None:
         self.bounds = bounds
         self.shrinkage = shrinkage
@@ -97,6 +102,7 @@ class EM(RatedEstimator):
         self.floor = floor
         self.groups = groups
         self.seed = seed
+        self.start = start
 
     def _run(self, ballots: AnyBallots, gold: Gold | None, history: History | None) -> Estimate:
         self._check()
@@ -106,8 +112,8 @@ class EM(RatedEstimator):
         if self.groups is not None and self.groups > 1:
             return self._run_groups(work, kind, known, self.groups)
         run = Run(self._checkpoint, "only", self._progress)
-        mirrored = not run.is_kept and self._seems_upside_down(ballots, gold, known)
-        start = State.at(self._start(ballots, mirrored=mirrored), known, settled=self.shrinkage == 0)
+        mirrored = self.start is None and not run.is_kept and self._seems_upside_down(ballots, gold, known)
+        start = State.at(self._first(ballots, mirrored=mirrored), known, settled=self.shrinkage == 0)
         step = em_step(work, kind, self.floor, known, strength=self._strength(), tolerance=self.tolerance)
         reached = top(run.resumed(start, weighed_sets(work, kind)), step, self.max_iterations, run)
         assert reached.statistics is not None
@@ -121,8 +127,12 @@ class EM(RatedEstimator):
         check_groups(groups, kind, work.ballots)
         self._stream = None
         without, run = (Run(self._checkpoint, name, self._progress) for name in ("one group", "groups"))
-        mirrored = not without.is_kept and self._seems_upside_down(work.ballots, work.gold or None, known)
-        start = State.at(self._start(work.ballots, mirrored=mirrored), known, settled=self.shrinkage == 0)
+        mirrored = (
+            self.start is None
+            and not without.is_kept
+            and self._seems_upside_down(work.ballots, work.gold or None, known)
+        )
+        start = State.at(self._first(work.ballots, mirrored=mirrored), known, settled=self.shrinkage == 0)
         step = em_step(work, kind, self.floor, known, strength=self._strength(), tolerance=SETTLED)
         plain = top(without.resumed(start, weighed_sets(work, kind)), step, self.max_iterations, without)
         if plain.status == "interrupted":
@@ -206,6 +216,16 @@ class EM(RatedEstimator):
 
     def _strength(self) -> float | None:
         return None if isinstance(self.shrinkage, str) else float(self.shrinkage)
+
+    def _first(self, ballots: AnyBallots, *, mirrored: bool) -> Parameters:
+        """Where a fit begins."""
+        if self.start is None:
+            return self._start(ballots, mirrored=mirrored)
+        check_start(self.start, ballots)
+        rates = self.start.overall().changed(per_voter=lambda each: np.clip(each, self.floor, 1 - self.floor))
+        if isinstance(self.priors, str):
+            return rates
+        return rates.changed(priors=lambda _: first_priors(self.priors, ballots))
 
     def _start(self, ballots: AnyBallots, *, mirrored: bool = False) -> Parameters:
         rates = START[::-1] if mirrored else START

@@ -9,7 +9,7 @@ import numpy as np
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.names import FloatArray, listing
 from epivote.data.parameters import Parameters, RateLike, align_rates
-from epivote.errors import InputError
+from epivote.errors import InputError, RateError
 from epivote.model.level import Belief
 from epivote.model.priors import prior_step, published_sweep, shared_prior, solved_priors
 from epivote.model.pseudo import PseudoCounts
@@ -80,6 +80,15 @@ def check_floor(floor: float) -> None:
     """Refuse a floor that leaves no room between it and its mirror image."""
     if not isinstance(floor, (int, float)) or not 1e-12 <= floor < 0.5:
         raise InputError(f"floor={floor!r} must lie between 1e-12 and 0.5")
+
+
+def check_start(start: Parameters, ballots: AnyBallots) -> None:
+    """Refuse rates and priors of other voters or alternatives than those of the ballots."""
+    if len(start.hit_rates) != ballots.n_voters or len(start.priors) != ballots.n_alternatives:
+        raise RateError(
+            f"the start has rates of {len(start.hit_rates)} voters and priors of {len(start.priors)} alternatives; "
+            f"the ballots have {ballots.n_voters} and {ballots.n_alternatives}"
+        )
 
 
 def check_counts(**counts: int) -> None:

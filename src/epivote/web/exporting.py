@@ -5,34 +5,72 @@ from __future__ import annotations
 import csv
 import io
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import islice
 
-from epivote.web.estimation.collected import gold_to_learn, usable
+from epivote.web.estimation.collected import gold_to_learn
 from epivote.web.estimation.live import Live
 from epivote.web.store import BallotRow
+from epivote.web.store.columns import BallotSource
 from epivote.web.store.store import Participant
 from epivote.web.task import Task
+
+LINES_AT_ONCE = 2_000  # of the table of ballots, about 100 KB; a round number
+
+
+@dataclass
+class ExportedBallots:
+    """Ballots that fit a task, as CSV in pieces; once all are taken, how many there were, and on which instances."""
+
+    rows: Iterable[BallotRow]
+    task: Task
+    kept: int = 0
+    answered: set[str] = field(default_factory=set)
+
+    def __iter__(self) -> Iterator[str]:
+        """The pieces."""
+        yield table(("voter", "instance", "alternatives"), ())
+        menus = {name: frozenset(instance.menu) for name, instance in self.task.by_name.items()}
+        rows = iter(self.rows)
+        while part := list(islice(rows, LINES_AT_ONCE)):
+            kept = [row for row in part if row.instance in menus and menus[row.instance].issuperset(row.ticks)]
+            self.kept += len(kept)
+            self.answered.update(row.instance for row in kept)
+            yield table((), [(row.voter, row.instance, "|".join(row.ticks)) for row in kept])
+
+
+NOTHING_FURTHER: Mapping[str, Mapping[str, str]] = {}
 
 
 @dataclass(frozen=True)
 class CollectedFiles:
-    """Files by name, ballots first, the command to aggregate them, and what had to be left out."""
+    """Files in pieces, ballots first; once they are written, the command to aggregate them, and what was left out."""
 
-    files: dict[str, str]
-    command: str
-    left_out: int
+    name: str
+    ballots: ExportedBallots
+    total: int
+
+    @property
+    def files(self) -> dict[str, Iterable[str]]:
+        """By name."""
+        return {self.name: self.ballots, **{name: [text] for name, text in task_files(self.ballots.task).items()}}
+
+    @property
+    def command(self) -> str:
+        """What finds the sets of the live page in these files."""
+        return command_for(self.ballots.answered, self.ballots.task, self.name)
+
+    @property
+    def left_out(self) -> int:
+        """How many ballots do not fit the task as it is now."""
+        return self.total - self.ballots.kept
 
 
-def export(rows: Sequence[BallotRow], task: Task, name: str = "ballots.csv") -> CollectedFiles:
+def export(source: BallotSource, task: Task, name: str = "ballots.csv") -> CollectedFiles:
     """Ballots under a name, and beside them what else is needed to find the same sets: menus, sizes and gold sets."""
-    kept = usable(rows, task)
-    place = {instance.name: number for number, instance in enumerate(task.instances)}
-    ordered = sorted(kept, key=lambda row: place[row.instance])
-    lines = [(row.voter, row.instance, "|".join(row.ticks)) for row in ordered]
-    files = {name: table(("voter", "instance", "alternatives"), lines), **task_files(task)}
-    return CollectedFiles(files, command_for({row.instance for row in kept}, task, name), len(rows) - len(kept))
+    return CollectedFiles(name, ExportedBallots(source.rows(task.by_name), task), source.stamp()[0])
 
 
 def task_files(task: Task) -> dict[str, str]:
@@ -61,7 +99,9 @@ def command_for(answered: Collection[str], task: Task, name: str = "ballots.csv"
     return shlex.join([*command, "--method", task.method])
 
 
-def participants_table(participants: Iterable[Participant], further: Mapping[str, Mapping[str, str]]) -> str:
+def participants_table(
+    participants: Iterable[Participant], further: Mapping[str, Mapping[str, str]] = NOTHING_FURTHER
+) -> str:
     """Everybody with the times of coming and going and the number of ballots; `further` columns tell more of some."""
     rows = [
         (
@@ -89,10 +129,11 @@ def sets_table(sets: Iterable[tuple[str, Iterable[str]]]) -> str:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """CSV."""
+    """CSV, with a line of heads if there are any."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(heads)
+    if heads:
+        writer.writerow(heads)
     writer.writerows(rows)
     return text.getvalue()
 

@@ -40,9 +40,14 @@ class Notifier:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _thread: threading.Thread | None = None
 
+    @property
+    def is_wished(self) -> bool:
+        """Whether anybody is told anything."""
+        return bool(self.address or self.command)
+
     def tell(self, event: Event) -> None:
         """Deliver an event soon; returns at once."""
-        if not self.address and not self.command:
+        if not self.is_wished:
             return
         try:
             self._waiting.put_nowait(event)

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 
+import numpy as np
+from numpy.typing import NDArray
+
 from epivote import Ballots, rank_participants
 from epivote.web.estimation.live import LiveStanding
 
@@ -24,15 +27,28 @@ def places(ballots: Ballots, people: Set[str], right: Sets, crowd: Sets) -> dict
     ranked = [voter for voter in ballots.voters if voter in people]
     if not ranked:
         return {}
-    own = ballots.select(voters=ranked)
-    answered = dict.fromkeys(ranked, 0)
-    agreed = dict.fromkeys(ranked, 0)
-    for (voter, instance), ticks in own.items():
-        answered[voter] += 1
-        agreed[voter] += ticks == crowd[instance]
+    own = ballots if len(ranked) == ballots.n_voters else ballots.select(voters=ranked)
+    answered = np.bincount(own.ballot_voter, minlength=own.n_voters).tolist()
+    agreed = np.bincount(own.ballot_voter[_equal(own, crowd)], minlength=own.n_voters).tolist()
+    number = {voter: i for i, voter in enumerate(own.voters)}
     return {
         each.voter: LiveStanding(
-            each.rank, each.points, each.ticks, len(ranked), answered[each.voter], agreed[each.voter]
+            each.rank, each.points, each.ticks, len(ranked), answered[number[each.voter]], agreed[number[each.voter]]
         )
         for each in rank_participants(own, right)
     }
+
+
+def _equal(ballots: Ballots, sets: Sets) -> NDArray[np.bool_]:
+    """Which ballots tick exactly the set of their instance."""
+    numbers = {name: j for j, name in enumerate(ballots.alternatives)}
+    member = np.zeros((ballots.n_instances, ballots.n_alternatives), bool)
+    for z, name in enumerate(ballots.instances):
+        member[z, [numbers[each] for each in sets[name]]] = True
+    instance = np.repeat(np.arange(ballots.n_instances, dtype=np.int32), np.diff(ballots.ballot_start))
+    sizes = np.diff(ballots.approval_start)
+    ballot = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    hits = np.bincount(ballot[member[instance[ballot], ballots.approved]], minlength=len(sizes))
+    wanted = member.sum(axis=1)[instance]
+    equal: NDArray[np.bool_] = (hits == wanted) & (sizes == wanted)
+    return equal

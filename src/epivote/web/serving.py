@@ -7,14 +7,18 @@ import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from typing import Any, cast
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from epivote import InputError
+from epivote.web.security.connections import GuardedConnection, connections_for
 
 SECONDS_TO_FINISH = 10  # for requests under way when the server is asked to stop; a round number
 SECONDS_TO_STAY_CONNECTED = 75  # longer than the usual 60 of proxies, so that they close first
+BACKLOG = 256  # connections accepted before the first of them is looked at; a class that opens a page at once
 STOPS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -61,7 +65,8 @@ def serve(app: ASGIApp, listening: socket.socket, when_ready: Callable[[], None]
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     config = uvicorn.Config(
         app,
-        http="h11",  # slower than the alternative, but strict: headers are bounded, and so are methods
+        http=cast(Any, partial(GuardedConnection, connections=connections_for(behind_proxy=behind_proxy))),
+        backlog=BACKLOG,
         log_config=None,
         access_log=False,
         server_header=False,

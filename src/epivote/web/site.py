@@ -12,8 +12,9 @@ from epivote.web.health import Health
 from epivote.web.notifying import Notifier
 from epivote.web.questions import settled
 from epivote.web.security.limits import Limiter, Limits
-from epivote.web.security.signing import Signer, new_visit
+from epivote.web.security.signing import Signer, new_visit, same_secret
 from epivote.web.store import Secrets, Store
+from epivote.web.store.credentials import credential_of, whose_secret
 from epivote.web.task import Instance, Task
 
 Gate = Literal["open", "early", "over", "closed"]
@@ -100,6 +101,24 @@ class Site:
         """What the organiser's cookie says: made from the secret, which cannot be read from it."""
         return self.signer.token("organiser", self.organiser_secret)
 
+    def pass_for(self, secret: str) -> str | None:
+        """What the cookie of an organiser says who gave a secret; nothing if it is a wrong one."""
+        if same_secret(secret, self.organiser_secret):
+            return self.organiser_pass
+        found = whose_secret(self.store.database, "organiser", secret)
+        return None if found is None else self._named_pass(*found)
+
+    def organiser_of(self, given: str) -> str | None:
+        """The name of the organiser whose pass it is, empty for the first one; nothing if it is worth nothing now."""
+        if same_secret(given, self.organiser_pass):
+            return ""
+        mark, _, name = given.partition(" ")
+        found = credential_of(self.store.database, "organiser", name) if mark and name else None
+        return name if found is not None and same_secret(given, self._named_pass(*found)) else None
+
+    def _named_pass(self, name: str, secret_hash: str) -> str:
+        return f"{self.signer.token('named organiser', secret_hash)} {name}"
+
     def gate(self, *, is_closed: bool) -> Gate:
         """Whether answers are taken now, and if not, why."""
         moment = datetime.now(UTC)
@@ -114,6 +133,16 @@ class Site:
         most = self.task.most_ballots
         counts = {} if most is None else self.store.taken(most, voter)
         return settled(self.task, self.estimation.live, counts)
+
+    def settled_alike(self) -> frozenset[str]:
+        """Instances that need no more ballots, as programs are told: gold ones must not differ from the others.
+
+        A gold set is sure from the start, so with gold in the task only numbers of ballots count.
+        """
+        if not self.task.gold:
+            return self.settled()
+        most = self.task.most_ballots
+        return frozenset() if most is None else frozenset(self.store.taken(most))
 
     def most_ballots(self, instance: Instance) -> int | None:
         """How many people may answer an instance; gold questions are asked of everybody."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from epivote import VoterReport
-from epivote.web.store.store import Stamp
+from epivote.web.store.counters import Stamp
 
 MANY = 65  # further ballots: one more than `review` looks ahead
 
@@ -40,7 +40,10 @@ class LiveStanding:
 
 @dataclass(frozen=True)
 class Live:
-    """Sets, voters and places as of one stamp of the store; `problem` says why there is nothing newer."""
+    """Sets, voters and places as of one stamp of the store; `problem` says why there is nothing newer.
+
+    `is_warm` if it was found quickly from the rates before: the last digits may differ from those of a fit anew.
+    """
 
     stamp: Stamp = (0, 0)
     moment: int = 0
@@ -55,3 +58,4 @@ class Live:
     left_out: int = 0
     warnings: tuple[str, ...] = ()
     problem: str = ""
+    is_warm: bool = False

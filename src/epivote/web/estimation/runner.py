@@ -111,4 +111,5 @@ class Estimation:
 
     def _has_changed(self) -> bool:
         is_over = self._store.is_closed() or self._task.is_over(datetime.now(UTC))
-        return self._store.stamp() != self.live.stamp or is_over != self.live.counts_gold or bool(self.live.problem)
+        is_new = self._store.stamp() != self.live.stamp or is_over != self.live.counts_gold
+        return is_new or self.live.is_warm or bool(self.live.problem)

@@ -5,18 +5,34 @@ from __future__ import annotations
 import signal
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from epivote import EpivoteError, InputError, write_report
 from epivote.web.estimation.collected import usable
-from epivote.web.estimation.estimate import fit, live
+from epivote.web.estimation.estimate import KnownRates, fit, live
+from epivote.web.estimation.gathered import Reader
 from epivote.web.estimation.live import Live
 from epivote.web.store import Store, open_database
+from epivote.web.store.counters import Stamp
 from epivote.web.task import Task
+
+
+@dataclass
+class Memory:
+    """What one estimation leaves to the next: ballots that were read, rates that were found, and for which stamp."""
+
+    reader: Reader = field(default_factory=Reader)
+    rates: KnownRates = field(default_factory=KnownRates)
+    stamp: Stamp | None = None
+
+
+MEMORIES: WeakKeyDictionary[Store, Memory] = WeakKeyDictionary()
 
 
 class Failure(NamedTuple):
@@ -50,13 +66,22 @@ def _done(wanted: Callable[[Store, Task], Any], store: Store, task: Task) -> Any
 def estimate(store: Store, task: Task) -> Live:
     """What the ballots of this moment say."""
     is_over = store.is_closed() or task.is_over(datetime.now(UTC))
-    stamp, rows = store.snapshot()
-    return live(stamp, rows, task, is_over=is_over)
+    memory = _memory(store)
+    stamp, gathered = memory.reader.read(store)
+    if stamp == memory.stamp:
+        memory.rates = KnownRates()  # nothing is new: time for a fit anew
+    memory.stamp = stamp
+    return live(stamp, gathered, task, is_over=is_over, before=memory.rates)
+
+
+def _memory(store: Store) -> Memory:
+    """What is remembered of this store."""
+    return MEMORIES.setdefault(store, Memory())
 
 
 def report(store: Store, task: Task) -> bytes:
     """The full report on the ballots of this moment."""
-    fitted = fit(usable(store.snapshot()[1], task), task)
+    fitted = fit(usable(_memory(store).reader.read(store)[1], task), task)
     if fitted is None:
         raise InputError("there are no ballots to report on yet; come back when somebody has answered")
     with TemporaryDirectory(prefix="epivote-") as folder:

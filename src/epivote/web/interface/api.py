@@ -1,7 +1,7 @@
 """The addresses of the JSON interface; every one needs the key."""
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import Body, Depends, FastAPI, Path, Request
 from fastapi.exceptions import RequestValidationError
@@ -27,8 +27,9 @@ from epivote.web.security.headers import address_of
 from epivote.web.security.signing import same_secret
 from epivote.web.site import Site
 from epivote.web.store import NameTakenError, NotOpenError, TroubleError, Voter
-from epivote.web.store.rows import LONGEST_NAME, clean_name
-from epivote.web.task import Instance
+from epivote.web.store.credentials import whose_secret
+from epivote.web.store.names import LONGEST_NAME, clean_name, name_key
+from epivote.web.task import Instance, Task
 from epivote.web.views.errors import INTERFACE, problem
 
 DESCRIPTION = "Vote by program, beside people. Send the key as `Authorization: Bearer KEY`; `collect serve` prints it."
@@ -38,16 +39,20 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
     for status, text in {
         400: "The request cannot be read.",
         401: "The key is missing or wrong.",
+        403: "The key is for another voter.",
         404: "There is no such voter, instance or ballot.",
         405: "This cannot be done here.",
         408: "The body took too long to arrive.",
-        409: "The task is closed, or the name belongs to a person.",
+        409: "The task is closed (for sets: not yet), or the name belongs to a person.",
         413: "The body is too large.",
         422: "What was sent makes no sense.",
         429: "Too many requests; Retry-After says when to go on.",
         503: "The database does not answer.",
     }.items()
 }
+NOT_YET = (
+    "the sets are told once the task is closed, so that no program copies them; the organiser's page shows them now"
+)
 VoterName = Annotated[
     str, Path(min_length=1, max_length=LONGEST_NAME, description="A name of your choice.", examples=["classifier-1"])
 ]
@@ -68,7 +73,7 @@ def interface(site: Site) -> FastAPI:
     def with_key(request: Request, given: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]) -> None:
         limits, address = site.settings.limits, address_of(request.scope)
         wait = site.limiter.take("interface", address, limits.interface)
-        if not wait and given is not None and same_secret(given.credentials, site.interface_key):
+        if not wait and given is not None and _passes(site, given.credentials, request.path_params.get("voter")):
             return
         # A right key always passes; wrong ones from one address are counted.
         if not wait and given is not None:
@@ -77,20 +82,64 @@ def interface(site: Site) -> FastAPI:
             raise RefusedError(429, "there were too many requests from your address; wait as Retry-After says", wait)
         raise RefusedError(401, "the key is missing or wrong; send the header Authorization: Bearer KEY")
 
+    api = _described(site, with_key, Examples.of(site.task))
+    for kind, handler in _handlers(api, site).items():
+        api.add_exception_handler(kind, handler)
+    for_strangers = _described(site, with_key, Examples())
+
+    @api.get("/openapi.json", include_in_schema=False)
+    def get_description(
+        request: Request, given: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]
+    ) -> dict[str, Any]:
+        if given is None:
+            return for_strangers.openapi()
+        with_key(request, given)
+        return api.openapi()
+
+    return api
+
+
+class Examples(NamedTuple):
+    """What the description shows as examples; names of the task are only for those who have the key."""
+
+    instances: tuple[str, ...] = ("instance-1",)
+    ticks: tuple[str, ...] = ("alternative-1",)
+
+    @classmethod
+    def of(cls, task: Task) -> "Examples":
+        """From the first instances of a task."""
+        first = task.instances[0]
+        return cls(tuple(each.name for each in task.instances[:3]), first.menu[: first.size.lower])
+
+
+def _described(site: Site, with_key: Callable[..., None], examples: Examples) -> FastAPI:
+    """All addresses, with these examples in their description."""
     api = FastAPI(
         title="epivote collect",
         version="1",
         description=DESCRIPTION,
+        servers=[{"url": f"{site.root}{INTERFACE}"}],
+        openapi_url=None,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
         responses=REFUSALS,
     )
-    for kind, handler in _handlers(api, site).items():
-        api.add_exception_handler(kind, handler)
     _add_task(api, site, with_key)
-    _add_ballots(api, site, with_key)
+    _add_ballots(api, site, with_key, examples)
     return api
+
+
+def _passes(site: Site, secret: str, voter: str | None) -> bool:
+    """Whether a key is right; that of a single program is, but only for voting under its own name."""
+    if same_secret(secret, site.interface_key):
+        return True
+    found = whose_secret(site.store.database, "program", secret)
+    if found is None:
+        return False
+    if voter is not None and name_key(voter) != name_key(found[0]):
+        raise RefusedError(403, f"this key is for the voter {found[0]!r}; vote under that name, or ask for another key")
+    return True
 
 
 def _add_task(api: FastAPI, site: Site, with_key: Callable[..., None]) -> None:
@@ -114,12 +163,17 @@ def _add_task(api: FastAPI, site: Site, with_key: Callable[..., None]) -> None:
     @api.get("/instances", dependencies=needs, tags=["task"])
     def get_instances() -> list[InstanceOut]:
         """All questions, with what can be ticked on each."""
-        settled = site.settled()
-        return [_instance(site, each, wanted=each.name not in settled) for each in task.instances]
+        enough = site.settled_alike()
+        return [_instance(site, each, wanted=each.name not in enough) for each in task.instances]
 
     @api.get("/estimate", dependencies=needs, tags=["task"])
     def get_estimate() -> EstimateOut:
-        """What the crowd says so far: a set per instance that has ballots."""
+        """What the crowd says: a set per instance that has ballots, once the task is closed.
+
+        Before that nobody is told, or programs could copy the sets.
+        """
+        if site.gate(is_closed=site.store.is_closed()) in ("early", "open"):
+            raise RefusedError(409, NOT_YET)
         live = site.estimation.live
         return EstimateOut(
             method=live.method,
@@ -137,12 +191,11 @@ def _add_task(api: FastAPI, site: Site, with_key: Callable[..., None]) -> None:
         )
 
 
-def _add_ballots(api: FastAPI, site: Site, with_key: Callable[..., None]) -> None:
+def _add_ballots(api: FastAPI, site: Site, with_key: Callable[..., None], examples: Examples) -> None:
     needs = [Depends(with_key)]
-    first = site.task.instances[0]
-    names = [each.name for each in site.task.instances[:3]]
+    names = list(examples.instances)
     InstanceName = Annotated[str, Path(min_length=1, max_length=200, description="An instance.", examples=names)]  # noqa: N806
-    Given = Annotated[BallotIn, Body(examples=[{"ticks": list(first.menu[: first.size.lower])}, {"ticks": []}])]  # noqa: N806
+    Given = Annotated[BallotIn, Body(examples=[{"ticks": list(examples.ticks)}, {"ticks": []}])]  # noqa: N806
 
     @api.get("/voters/{voter}/ballots", dependencies=needs, tags=["ballots"])
     def get_ballots(voter: VoterName) -> list[BallotOut]:

@@ -63,7 +63,7 @@ class BallotOut(BaseModel):
 
 
 class SetOut(BaseModel):
-    """What the crowd says of one instance so far."""
+    """What the crowd says of one instance."""
 
     instance: str
     alternatives: list[str]
@@ -75,7 +75,7 @@ class SetOut(BaseModel):
 
 
 class EstimateOut(BaseModel):
-    """What the crowd says so far."""
+    """What the crowd says."""
 
     method: str
     ballots: int

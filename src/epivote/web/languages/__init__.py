@@ -9,7 +9,9 @@ from functools import cache
 from importlib.resources import files
 
 _FOLDER = files("epivote.web.languages")
-CODES = tuple(sorted(file.name.removesuffix(".toml") for file in _FOLDER.iterdir() if file.name.endswith(".toml")))
+_FOUND = {file.name.removesuffix(".toml") for file in _FOLDER.iterdir() if file.name.endswith(".toml")}
+CODES = ("en", *sorted(_FOUND - {"en"}))
+"""The first one is for browsers that ask for none of them, unless a task says otherwise."""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Network, ip_address
 
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
@@ -35,6 +37,8 @@ HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Cache-Control": "no-store",
 }
+STAY_ENCRYPTED = {"Strict-Transport-Security": "max-age=15552000"}
+"""Behind HTTPS browsers come back by HTTPS only, for 180 days; other sites of the domain are left alone."""
 Refuse = Callable[[Request, int, float], Response]
 
 
@@ -55,7 +59,7 @@ class Guard:
             await self.app(scope, receive, send)
             return
         request = Request(scope, receive)
-        guarded = _GuardedRequest(receive, send)
+        guarded = _GuardedRequest(receive, send, is_encrypted=scope.get("scheme") == "https")
         wait = self.limiter.take("requests", address_of(scope), self.limits.requests)
         status = 429 if wait else _wrong_size(request)
         if status is not None:
@@ -79,7 +83,8 @@ class Guard:
 class _GuardedRequest:
     """One request: `receive` bounds the size and the time of its body, `send` adds the headers to its response."""
 
-    def __init__(self, receive: Receive, send: Send) -> None:
+    def __init__(self, receive: Receive, send: Send, *, is_encrypted: bool) -> None:
+        self._secure = STAY_ENCRYPTED if is_encrypted else {}
         self._receive = receive
         self._send = send
         self._deadline = asyncio.get_running_loop().time() + SECONDS_FOR_A_BODY
@@ -107,7 +112,7 @@ class _GuardedRequest:
         if message["type"] == "http.response.start":
             self.response_began = True
             headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
+            for name, value in (HEADERS | self._secure).items():
                 headers.setdefault(name, value)
         await self._send(message)
 
@@ -125,9 +130,21 @@ async def _let_finish(receive: Receive) -> None:
 
 
 def address_of(scope: Scope) -> str:
-    """The address a request comes from; those of one IPv6 network count as one."""
-    host = str((scope.get("client") or ("unknown", 0))[0])
-    return ":".join(host.split(":")[:4]) if ":" in host and "." not in host else host
+    """The address a request comes from; those of one IPv6 network (/64, what one line or phone has) count as one."""
+    return _network(str((scope.get("client") or ("unknown", 0))[0]))
+
+
+@lru_cache(maxsize=10_000)
+def _network(host: str) -> str:
+    try:
+        address = ip_address(host.partition("%")[0])
+    except ValueError:
+        return host
+    if isinstance(address, IPv4Address):
+        return str(address)
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(IPv6Network((address, 64), strict=False))
 
 
 def _wrong_size(request: Request) -> int | None:

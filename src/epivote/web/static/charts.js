@@ -57,13 +57,13 @@ const charts = (() => {
       add(svg, "text", { class: share === 1 ? "end" : "middle", x: x(share), y: BOTTOM + 16 }, `${100 * share}%`);
       add(svg, "text", { class: "end", x: LEFT - 6, y: y(share) + 4 }, `${100 * share}%`);
     }
-    add(svg, "text", { class: "end", x: RIGHT, y: BOTTOM + 32 }, "false alarms: wrong ones ticked");
-    add(svg, "text", { x: LEFT + 6, y: TOP + 4 }, "hits: right ones ticked");
+    add(svg, "text", { class: "end", x: RIGHT, y: BOTTOM + 32 }, "false-alarm rate");
+    add(svg, "text", { x: LEFT + 6, y: TOP + 4 }, "hit rate");
     const plain = voters.filter((voter) => !voter.flagged), flagged = voters.filter((voter) => voter.flagged);
     for (const voter of [...plain, ...flagged]) {
       const radius = 2.5 + 5 * Math.sqrt(voter.ballots / most);
       const dot = add(svg, "circle", { class: voter.flagged ? "dot flagged" : "dot", cx: x(voter.false_alarms), cy: y(voter.hits), r: radius });
-      const rates = `${Math.round(100 * voter.hits)}% hits, ${Math.round(100 * voter.false_alarms)}% false alarms`;
+      const rates = `hit rate ${Math.round(100 * voter.hits)} %, false-alarm rate ${Math.round(100 * voter.false_alarms)} %`;
       add(dot, "title", {}, `${voter.name}\n${rates}, ${voter.ballots} ballots`);
     }
   }

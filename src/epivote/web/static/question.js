@@ -6,6 +6,7 @@
   const boxes = [...form.querySelectorAll("input[name=tick]")];
   const place = document.getElementById("wrong");
   const PATIENCE = 20000; // milliseconds for an answer to arrive; a round number
+  const LATER = [408, 429]; // arrived too slowly, too many at once
   const AGAIN = 3000; // milliseconds after which an answer that got stuck can be sent again
 
   for (const hint of document.querySelectorAll(".comfort")) hint.hidden = false;
@@ -54,7 +55,7 @@
     try {
       const answer = await fetch(form.getAttribute("action"), { method: "POST", body: new URLSearchParams(fields), headers: { Accept: "application/json" }, signal: attempt.signal });
       if (answer.ok) location.assign((await answer.json()).next);
-      else if (answer.status >= 500) say(form.dataset.trouble);
+      else if (answer.status >= 500 || LATER.includes(answer.status)) say(form.dataset.trouble);
       else sendAsUsual(action); // the server's own page says what is wrong
     } catch {
       if (running === attempt) say(form.dataset.offline);

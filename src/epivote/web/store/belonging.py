@@ -30,10 +30,10 @@ def remember(path: Path, address: str) -> bool:
     """Keep beside a task which database it is served with, for its owner only; whether that was possible."""
     file = _memory(path)
     try:
-        partial = file.with_name(f".{file.name}.part")
+        partial = file.with_name(f".{file.name}.{os.getpid()}.part")
         partial.unlink(missing_ok=True)
-        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as kept:
-            kept.write(f"{address}\n")
+        partial.touch(mode=0o600, exist_ok=False)
+        partial.write_text(f"{address}\n", encoding="utf-8")
         partial.replace(file)
     except OSError:
         return False

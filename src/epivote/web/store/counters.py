@@ -6,10 +6,19 @@ for each other. Changes of an instance only ever grow: they tell what is new wit
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from epivote.web.store.tables import BALLOTS, COUNTS, VOTERS
+
+Stamp = tuple[int, int]
+
+
+def stamp_of(connection: Connection) -> Stamp:
+    """How many ballots there are, and how often one came, changed or went: it differs whenever they do."""
+    sums = select(func.coalesce(func.sum(COUNTS.c.ballots), 0), func.coalesce(func.sum(COUNTS.c.changes), 0))
+    ballots, changes = connection.execute(sums).one()
+    return int(ballots), int(changes)
 
 
 def count_change(connection: Connection, voter: int, instance: str, *, more: int) -> None:

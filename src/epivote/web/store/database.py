@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import as_file, files
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +100,9 @@ class Database:
             yield
         except PoolTimeout:
             raise TroubleError("unreachable", str(self)) from None
-        except DBAPIError as error:
+        except JSONDecodeError:  # what was ticked cannot be read any more
+            raise TroubleError("damaged", str(self)) from None
+        except (DBAPIError, sqlite3.Error) as error:
             kind = kind_of(error)
             if kind is None:
                 raise

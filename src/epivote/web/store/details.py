@@ -34,12 +34,10 @@ def add_details(connection: Connection, voter: int, details: Details) -> None:
     """Keep them with a participant who is just joining; the first ones stay."""
     if details == NO_DETAILS:
         return
-    known = select(DETAILS.c.voter_id).where(DETAILS.c.outside_id == details.outside_id)
-    if details.outside_id is not None and connection.scalar(known) not in (None, voter):
-        raise AlreadyHereError(details.outside_id)
     row = {"voter_id": voter, "consented_at": details.consented_at, "outside_id": details.outside_id}
     insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
     connection.execute(insert(DETAILS).values(row).on_conflict_do_nothing())
+    known = select(DETAILS.c.voter_id).where(DETAILS.c.outside_id == details.outside_id)
     if details.outside_id is not None and connection.scalar(known) != voter:
         raise AlreadyHereError(details.outside_id)
 

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from epivote import EpivoteError
-
-LONGEST_NAME = 40  # characters of a participant's name; a round number
-FORMULAS = "=+-@＝＋－＠"
-JOINERS = re.compile("[\u200c\u200d]")
-"""Characters that are not seen, but belong into some scripts and pictures."""
 
 
 class NotOpenError(EpivoteError):
@@ -56,19 +49,3 @@ class BallotRow(NamedTuple):
     instance: str
     ticks: tuple[str, ...]
     cast_at: int
-
-
-def clean_name(text: str) -> str | None:
-    """A name as it is kept: white space made single; nothing if it is blank, too long, unprintable, or if spreadsheets
-    would take it for a formula.
-    """
-    name = re.sub(r"\s+", " ", unicodedata.normalize("NFC", text)).strip()
-    seen = JOINERS.sub("", name)
-    if not seen or len(name) > LONGEST_NAME or not seen.isprintable() or "\ufffd" in seen or seen[0] in FORMULAS:
-        return None
-    return name
-
-
-def name_key(name: str) -> str:
-    """What two names share that people would take for the same."""
-    return unicodedata.normalize("NFKC", JOINERS.sub("", name)).casefold()

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from epivote.web.store.counters import count_change, count_departure
+from epivote.web.store.counters import Stamp, count_change, count_departure, stamp_of
 from epivote.web.store.database import Database
 from epivote.web.store.details import NO_DETAILS, Details, add_details
-from epivote.web.store.rows import BallotRow, NameTakenError, NotOpenError, Secrets, Voter, name_key
+from epivote.web.store.names import name_key
+from epivote.web.store.rows import BallotRow, NameTakenError, NotOpenError, Secrets, Voter
 from epivote.web.store.slots import give_back, hold, is_free, is_held, taken
 from epivote.web.store.tables import ASKED, BALLOTS, COUNTS, SETTINGS, SKIPS, SLOTS, VOTERS
 
@@ -23,7 +24,6 @@ CLOSED = "closed"
 ADDRESS = "address"
 TRIED = "tried"
 TRIAL = 16_384  # characters: the few pages that a ballot touches; where they have room, a ballot has
-Stamp = tuple[int, int]
 
 
 def now() -> int:
@@ -53,7 +53,7 @@ class Participant:
     ballots: int
 
 
-class State(NamedTuple):
+class StoreState(NamedTuple):
     """What pages follow: the stamp of the ballots, how many voters there are and were, how many have finished."""
 
     stamp: Stamp
@@ -191,8 +191,8 @@ class Store:
             self._check_open(connection, voter)
             if most is not None:
                 self._check_free(connection, voter, instance, most, moment)
+                give_back(connection, voter, instance)
             self._keep(connection, voter, instance, ticks, moment)
-            give_back(connection, voter, instance)
             connection.execute(delete(SKIPS).where(SKIPS.c.voter_id == voter, SKIPS.c.instance == instance))
 
     def skip(self, voter: int, instance: str) -> None:
@@ -236,18 +236,18 @@ class Store:
             counted = select(COUNTS.c.instance, COUNTS.c.ballots).where(COUNTS.c.ballots > 0)
             return {row.instance: row.ballots for row in connection.execute(counted)}
 
-    def state(self) -> State:
+    def state(self) -> StoreState:
         """Something that differs whenever ballots, voters or the gate do; it never goes back to what it was."""
         people = select(func.count(), func.coalesce(func.max(VOTERS.c.id), 0), func.count(VOTERS.c.finished_at))
         with self.database.reading() as connection:
             voters = connection.execute(people).one()
             is_closed = self._setting(connection, CLOSED) is not None
-            return State(self._stamp(connection), voters[0], voters[1], voters[2], is_closed)
+            return StoreState(stamp_of(connection), voters[0], voters[1], voters[2], is_closed)
 
     def stamp(self) -> Stamp:
         """How many ballots there are, and how often one came, changed or went: it differs whenever they do."""
         with self.database.reading() as connection:
-            return self._stamp(connection)
+            return stamp_of(connection)
 
     def snapshot(self) -> tuple[Stamp, list[BallotRow]]:
         """All ballots at one moment, those of the first voter first, and the stamp of that moment."""
@@ -259,7 +259,7 @@ class Store:
         with self.database.reading() as connection:
             rows = connection.execute(joined)
             found = [BallotRow(name, person, instance, _ticks(ticks), at) for name, person, instance, ticks, at in rows]
-            return self._stamp(connection), found
+            return stamp_of(connection), found
 
     def participants(self) -> list[Participant]:
         """Everybody, first come first."""
@@ -312,11 +312,6 @@ class Store:
 
     def _setting(self, connection: Connection, name: str) -> str | None:
         return connection.scalar(select(SETTINGS.c.value).where(SETTINGS.c.name == name))
-
-    def _stamp(self, connection: Connection) -> Stamp:
-        sums = select(func.coalesce(func.sum(COUNTS.c.ballots), 0), func.coalesce(func.sum(COUNTS.c.changes), 0))
-        ballots, changes = connection.execute(sums).one()
-        return int(ballots), int(changes)
 
     def _add(self, connection: Connection, name: str, visit: str, *, is_person: bool) -> Row[Any] | None:
         """A new voter, or nothing if the name is taken."""

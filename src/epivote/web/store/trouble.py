@@ -9,8 +9,8 @@ from sqlalchemy.exc import DBAPIError
 
 from epivote import EpivoteError
 
-Kind = Literal["full", "locked", "lost", "damaged", "failing", "read-only", "unreachable", "refusing"]
-WORDS: dict[Kind, str] = {
+TroubleKind = Literal["full", "locked", "lost", "damaged", "failing", "read-only", "unreachable", "refusing"]
+WORDS: dict[TroubleKind, str] = {
     "full": "its disk is full; make room there",
     "locked": "another program keeps it locked; let that program finish, or end it",
     "lost": "its file was removed or replaced while it was in use; put it back, or start the server again",
@@ -20,7 +20,7 @@ WORDS: dict[Kind, str] = {
     "unreachable": "it does not answer; check that its server runs",
     "refusing": "it refuses to store anything; start the server again, or go on from a copy",
 }
-SQLITE: dict[int, Kind] = {
+SQLITE: dict[int, TroubleKind] = {
     sqlite3.SQLITE_FULL: "full",
     sqlite3.SQLITE_BUSY: "locked",
     sqlite3.SQLITE_LOCKED: "locked",
@@ -30,7 +30,7 @@ SQLITE: dict[int, Kind] = {
     sqlite3.SQLITE_IOERR: "failing",
     sqlite3.SQLITE_READONLY: "read-only",
 }
-POSTGRESQL: dict[str, Kind] = {
+POSTGRESQL: dict[str, TroubleKind] = {
     "53100": "full",
     "55P03": "locked",
     "40P01": "locked",
@@ -47,7 +47,7 @@ CONNECTION_STATES = ("08", "53", "57P")
 class TroubleError(EpivoteError):
     """A database that cannot be used as it is, for a known reason."""
 
-    def __init__(self, kind: Kind, where: str) -> None:
+    def __init__(self, kind: TroubleKind, where: str) -> None:
         super().__init__(f"the database {where} cannot be used: {WORDS[kind]}")
         self.kind = kind
 
@@ -57,14 +57,15 @@ class TroubleError(EpivoteError):
         return f"the database cannot be used: {WORDS[self.kind]}"
 
 
-def kind_of(error: DBAPIError) -> Kind | None:
-    """What an error of a driver means; nothing where it may be our own mistake."""
-    code = getattr(error.orig, "sqlite_errorcode", None)
+def kind_of(error: DBAPIError | sqlite3.Error) -> TroubleKind | None:
+    """What an error of a driver, itself or as SQLAlchemy hands it on, means; nothing where it may be our mistake."""
+    told = error.orig if isinstance(error, DBAPIError) else error
+    code = getattr(told, "sqlite_errorcode", None)
     if code is not None:
         return SQLITE.get(code & 0xFF)  # the lowest byte is the kind, the others are details
-    if isinstance(error.orig, sqlite3.OperationalError) and "decode" in str(error.orig):
+    if isinstance(told, sqlite3.OperationalError) and "decode" in str(told):
         return "damaged"  # a text that is not UTF-8; the driver gives it no number
-    state = getattr(error.orig, "sqlstate", None)
+    state = getattr(told, "sqlstate", None)
     if state is None:
-        return "unreachable" if error.connection_invalidated else None
+        return "unreachable" if isinstance(error, DBAPIError) and error.connection_invalidated else None
     return POSTGRESQL.get(state) or ("unreachable" if state.startswith(CONNECTION_STATES) else None)

@@ -53,7 +53,7 @@ def task_from(source: Path, target: Path, alternatives: Sequence[str] = (), size
     elif source.is_file():
         found = _from_table(source, target.absolute().parent)
     else:
-        raise FileError(f"{source} is not there; name a folder of pictures or a CSV file")
+        raise FileError(f"{source} does not exist; name a folder of pictures or a CSV file")
     if not found.rows:
         raise InputError(f"{source} holds no instances; a folder needs pictures, sounds or videos, a CSV file rows")
     named = tuple(alternatives) or _all_named(found.rows)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from epivote import SURE, SizeBounds
+from epivote.web.languages import CODES
 
 Order = Literal["shuffled", "doubtful"]
 Join = Literal["nickname", "invitation"]
@@ -92,13 +93,18 @@ class Task:
     join: Join = "nickname"
     opens: datetime | None = None
     closes: datetime | None = None
-    languages: tuple[str, ...] = ("en", "fr")
+    languages: tuple[str, ...] = CODES
     method: LiveMethod = "em"
 
     @property
     def threshold(self) -> float:
         """Confidence from which a set counts as sure: as the organiser said, or as everywhere else."""
         return self.confidence or SURE
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the instances."""
+        return tuple(self.by_name)
 
     @cached_property
     def by_name(self) -> dict[str, Instance]:

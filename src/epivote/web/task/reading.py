@@ -123,7 +123,9 @@ def _completion(table: TaskTable) -> dict[str, Any]:
         )
     code = table.text("completion_code", longest=60)
     if code and not re.fullmatch("[A-Za-z0-9_-]+", code):
-        table.wrong("completion_code", f"completion_code {code!r} is no code; use letters and digits, or {OWN_CODE!r}")
+        table.wrong(
+            "completion_code", f"completion_code {code!r} is not a code; use letters and digits, or {OWN_CODE!r}"
+        )
     link = _link(table, "completion_link")
     for blank in re.findall(r"\{(.*?)\}", link):
         if blank not in ("code", "participant"):

@@ -18,10 +18,10 @@ from epivote.web.views.pages import when
 NEARLY_ONE = 0.9995  # the smallest confidence that one decimal would show as 100.0 %
 MOST_DOTS = 300  # voters on the map, about 5 KB compressed: flagged ones first, then those with most ballots
 GATES = {
-    "open": "Open: answers are taken.",
+    "open": "Open: ballots are accepted.",
     "early": "Not open yet: the opening time of the task has not come.",
     "over": "Closed: the closing time of the task has passed.",
-    "closed": "Closed by you: no answers are taken until you open it again.",
+    "closed": "Closed by you: no ballots are accepted until you open it again.",
 }
 
 
@@ -40,22 +40,23 @@ def board_of(
     """
     sets = PageOf.of(_found(task, live, look), look.page)
     voters = PageOf.of([each for each in participants if look.matches(each.name)], look.voters)
-    people = [each for each in participants if each.is_person]
     reports = {each.voter: each for each in live.voters}
-    sure = sum(found.confidence >= task.threshold for found in live.sets.values())
+    total = sum(each.ballots for each in participants)
+    to_find = [each.name for each in task.instances if each.gold is None]
+    sure = sum(name in live.sets and live.sets[name].confidence >= task.threshold for name in to_find)
     return {
         "gate": gate,
         "gate_words": GATES[gate],
         "problem": f"The estimation has a problem: {live.problem}" if live.problem else "",
         "warnings": [*live.warnings, *left_out_in_words(live.left_out)],
-        "as_of": f"{when(live.moment)}, found by {live.method} in {live.seconds:.2f} s" if live.method else "not yet",
+        "as_of": _as_of(live, total),
         "tiles": [
-            [f"{sum(each.ballots for each in participants):,}", "ballots"],
-            [f"{len(people):,}", "people"],
-            [f"{sum(each.finished_at is not None for each in people):,}", "have finished"],
-            [f"{len(participants) - len(people):,}", "programs"],
-            [f"{sure:,} of {len(task.instances):,}", "sets sure"],
-            [f"{len(settled):,}", "no longer asked"],
+            [f"{total:,}", "ballots"],
+            [f"{len(participants):,}", "voters"],
+            [f"{sum(not each.is_person for each in participants):,}", "programs among them"],
+            [f"{sum(each.finished_at is not None for each in participants):,}", "handed in"],
+            [f"{sure:,} of {len(to_find):,}", "sets sure, gold aside"],
+            [f"{len(settled):,}", "instances no longer asked"],
         ],
         "times": [list(point) for point in live.times],
         "sets": [_set_row(each, live.sets.get(each.name), each.name in settled, picture) for each in sets.rows],
@@ -66,7 +67,7 @@ def board_of(
             {
                 "name": each.name,
                 "ballots": each.ballots,
-                "tags": [*([] if each.is_person else ["program"]), *(["finished"] if each.finished_at else [])],
+                "tags": [*([] if each.is_person else ["program"]), *(["handed in"] if each.finished_at else [])],
                 **_rates(reports.get(each.name)),
             }
             for each in voters.rows
@@ -74,6 +75,18 @@ def board_of(
         "files": ["ballots.csv", *task_files(task), "participants.csv", TIMES, "truth.csv"],
         "command": command_for(live.sets, task),
     }
+
+
+def _as_of(live: Live, total: int) -> str:
+    """When the sets were found and from how many ballots, so that they add up to those there are."""
+    if not live.method:
+        return "not yet"
+    counted = sum(found.ballots for found in live.sets.values())
+    left_out = f", {live.left_out:,} left out" if live.left_out else ""
+    newer = total - counted - live.left_out
+    waiting = f", {newer:,} newer ones not counted yet" if newer > 0 else ""
+    words = f"from {counted:,} ballot{'' if counted == 1 else 's'}{left_out}{waiting}"
+    return f"{when(live.moment)}, {words}, by {live.method} in {live.seconds:.2f} s"
 
 
 def _found(task: Task, live: Live, look: Look) -> list[Instance]:
@@ -154,7 +167,7 @@ def _more_in_words(more: int | None) -> str:
 def _rates(found: VoterReport | None) -> dict[str, Any]:
     if found is None:
         return {"hits": None, "false_alarms": None, "rates": "–", "flags": [], "flagged": False}
-    rates = f"{found.hit_rate:.0%} hits, {found.false_alarm_rate:.0%} false alarms"
+    rates = f"hit rate {100 * found.hit_rate:.0f} %, false-alarm rate {100 * found.false_alarm_rate:.0f} %"
     return {
         "hits": found.hit_rate,
         "false_alarms": found.false_alarm_rate,

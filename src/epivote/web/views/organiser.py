@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Iterator
 from hashlib import sha256
+from itertools import chain
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -13,11 +15,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
 from epivote import EpivoteError
-from epivote.web.addresses import qr_svg
+from epivote.web.addresses import is_local, qr_svg
 from epivote.web.exporting import export as export_of
-from epivote.web.exporting import participants_table, truth_table
+from epivote.web.exporting import participants_table, task_files, truth_table
 from epivote.web.languages import language
-from epivote.web.security.signing import same_secret
+from epivote.web.site import Site
+from epivote.web.store.columns import reading
 from epivote.web.timing import TIMES, times_table
 from epivote.web.views.board import board_of
 from epivote.web.views.completion import further_columns
@@ -52,6 +55,8 @@ def board(visit: Visit) -> Response:
         csrf=visit.csrf,
         languages=[],
         address=_address(visit),
+        is_local=is_local(_address(visit)),
+        organiser=visit.organiser,
     )
 
 
@@ -78,10 +83,12 @@ def export(visit: Visit) -> Response:
             participants_table(site.store.participants(), further_columns(site.task, site.store.database, site.signer)),
         )
     if name == TIMES:
-        return StreamingResponse(times_table(site.store.database), media_type="text/csv", headers=_attached(name))
+        return _streamed(name, (piece.encode("utf-8", "replace") for piece in times_table(site.store.database)))
     if name == "truth.csv":
         return _file(name, truth_table(site.estimation.live))
-    files = export_of(site.store.snapshot()[1], site.task).files
+    if name == "ballots.csv":
+        return _streamed(name, _ballots(site))
+    files = task_files(site.task)
     if name not in files:
         raise PageError(404, "error.404")
     return _file(name, files[name])
@@ -166,11 +173,12 @@ def _ask_secret(visit: Visit, *, wrong: bool) -> Response:
 def _let_in(visit: Visit, given: str) -> Response:
     """A right secret always passes; wrong ones from one address are counted, each kind for itself."""
     site = visit.site
-    if not same_secret(given, site.organiser_secret):
+    allowed = site.pass_for(given)
+    if allowed is None:
         visit.limit("organiser's secrets", visit.address, site.settings.limits.wrong_secrets)
         return _ask_secret(visit, wrong=True)
     response = see("/organiser")
-    visit.set_cookie(response, ORGANISER, site.organiser_pass, 30 * DAY)
+    visit.set_cookie(response, ORGANISER, allowed, 30 * DAY)
     return response
 
 
@@ -209,6 +217,19 @@ def _tag(visit: Visit) -> str:
     )
     told = f"{site.started} {seen} {Look.of(visit.request.query_params)}"
     return f'"{sha256(told.encode("utf-8", "replace")).hexdigest()[:32]}"'
+
+
+def _ballots(site: Site) -> Iterator[bytes]:
+    """The table of ballots at one moment, in pieces."""
+    with reading(site.store) as source:
+        for piece in export_of(source, site.task).ballots:
+            yield piece.encode("utf-8", "replace")
+
+
+def _streamed(name: str, pieces: Iterator[bytes]) -> Response:
+    """A file sent while it is read; trouble before its first piece is still an error page."""
+    first = next(pieces)
+    return StreamingResponse(chain([first], pieces), media_type="text/csv", headers=_attached(name))
 
 
 def _file(name: str, text: str) -> Response:

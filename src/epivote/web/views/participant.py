@@ -10,7 +10,8 @@ from starlette.responses import Response
 from epivote.web.questions import next_open, own_order
 from epivote.web.store.details import AlreadyHereError, Details
 from epivote.web.store.invitations import invited, join_invited
-from epivote.web.store.rows import LONGEST_NAME, InvitationError, NameTakenError, Voter, clean_name
+from epivote.web.store.names import LONGEST_NAME, clean_name
+from epivote.web.store.rows import InvitationError, NameTakenError, Voter
 from epivote.web.store.store import now
 from epivote.web.views.completion import completion, handed_in, kept_query, outside_id
 from epivote.web.views.errors import LANGUAGE, PageError

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from markupsafe import Markup
 from starlette.responses import Response
 
+from epivote.web.addresses import qr_inline
 from epivote.web.store.details import new_link, whose_link
 from epivote.web.views.errors import PageError
 from epivote.web.views.visit import PARTICIPANT, Visit, see
@@ -16,7 +18,8 @@ def make(visit: Visit) -> Response:
     token = new_link(visit.site.store.database, voter.id)
     here = visit.request.url
     address = visit.site.store.address() or f"{here.scheme}://{here.netloc}{visit.site.root}/"
-    return visit.page("link.html", link=f"{address}resume/{token}", name=voter.name)
+    link = f"{address}resume/{token}"
+    return visit.page("link.html", link=link, code=Markup(qr_inline(link)), name=voter.name)
 
 
 def ask(visit: Visit) -> Response:

@@ -36,6 +36,8 @@ def _markdown() -> MarkdownIt:
 
 def _link(renderer: RendererHTML, tokens: Sequence[Token], number: int, options: Any, env: Any) -> str:
     """A link opens in a window of its own, so that no tick is lost, and learns nothing about this page."""
+    if not tokens[number].attrGet("href"):
+        return "<a>"
     tokens[number].attrSet("target", "_blank")
     tokens[number].attrSet("rel", "noopener noreferrer")
     return str(renderer.renderToken(tokens, number, options, env))

@@ -11,8 +11,8 @@ Colour = tuple[float, float, float]
 """Red, green and blue from 0 to 1."""
 READABLE = 4.5  # contrast of text: WCAG 2.2, level AA
 STEP = 0.01  # of lightness, while looking for a readable shade
-WHITE, LIGHT_GROUND, DARK_PAPER, DARK_INK = "#ffffff", "#f3f4f8", "#242831", "#10142b"
-"""Of collect.css: the light page, and of the dark page the lightest surface that text stands on."""
+WHITE, LIGHT_GROUND, DARK_PAPER, DARK_INK = "#ffffff", "#eef0f5", "#242831", "#10142b"
+"""Of collect.css: of light pages the darkest and of dark pages the lightest surface that text stands on."""
 LIGHT_TINT, DARK_TINT = 0.08, 0.22  # share of the colour in the ground of what is ticked
 
 

@@ -60,10 +60,15 @@ class Visit:
         return self._said(PARTICIPANT)
 
     @cached_property
-    def is_organiser(self) -> bool:
-        """Whether the cookie was made for the secret that is valid now."""
+    def organiser(self) -> str | None:
+        """The name of the organiser that the cookie was made for, empty for the first one; nothing for anybody else."""
         said = self._said(ORGANISER)
-        return said is not None and same_secret(said, self.site.organiser_pass)
+        return None if said is None else self.site.organiser_of(said)
+
+    @property
+    def is_organiser(self) -> bool:
+        """Whether the cookie was made for a secret that is valid now."""
+        return self.organiser is not None
 
     @cached_property
     def sheet(self) -> Sheet:
