@@ -61,7 +61,7 @@ class Estimator(ABC):
         `gold` gives the right sets of some instances: they are kept as they are and teach voters and priors.
         `history` gives earlier counts of some voters, as `voter_history_` returns them.
         `progress` is called after every iteration with its number and the objective.
-        `checkpoint` names a file that is kept up to date after every iteration; if it is there already, the fit that
+        `checkpoint` names a file that is kept up to date after every iteration; if it already exists, the fit that
         wrote it is continued.
         If it is interrupted (KeyboardInterrupt), what was reached so far is kept in `estimate_`, labelled so.
         """
