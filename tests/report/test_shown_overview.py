@@ -132,6 +132,23 @@ def test_the_sample_goes_from_the_most_to_the_least_confident(page, fitted, crow
     assert narrow == [True, False, False, True, False, False, False, True], "what a phone has room for"
 
 
+def test_the_sample_is_shorter_below_warnings_and_so_are_long_sets(tmp_path):
+    names = [f"a{j}" for j in range(7)]
+    cast = {(f"v{i}", f"z{k}"): set(names[: 5 + k % 2]) for i in range(4) for k in range(9)}
+    fitted = MaximumLikelihood(0.9, 0.1, 0.5, bounds=(0, 7)).fit(Ballots.from_mapping(cast, alternatives=names))
+    gold = {"z0": names}
+    for notes, count in (([], 8), (["old"], 6)):
+        page = Page(write_report(fitted, tmp_path / "r.html", notes=notes, gold=gold))
+        table = page.card(0).one("table")
+        assert len(table.one("tbody").all("tr")) == count
+        for row in table.one("tbody").all("tr"):
+            own, known, _ = row.all("td")
+            assert own.chips() == names[:4]
+            more = "+1" if row.one("th").text() in ("z0", "z2", "z4", "z6", "z8") else "+2"
+            assert own.text().endswith(more)
+            assert known.text() == "" or known.text().endswith("+3")
+
+
 # How sure, and whether it can be trusted
 
 
@@ -230,7 +247,7 @@ def test_flagged_voters_are_named_and_those_with_few_ballots_apart(plain, fitted
     card = plain.card(2)
     assert card.one("p", "headline").text() == f"{len(suspicious)} of 11 voters are flagged"
     assert [each.text() for each in card.all("li")] == [
-        f"{each.voter} {'; '.join(each.flags)} ({each.ballots} ballots)" for each in suspicious[:4]
+        f"{each.voter} {'; '.join(each.flags)} ({each.ballots} ballots)" for each in suspicious[:3]
     ]
 
 
