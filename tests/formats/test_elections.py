@@ -345,8 +345,8 @@ KEYS = "committeesize, compute, description, num_cand, profile, voter_weights"
         (ABC + "voter_weights: [.nan, 2]\n", "e.abc.yaml, voter 1: the weight nan is not a number above 0"),
         ("profile: [[0], [a]]\nnum_cand: 3\n", "e.abc.yaml, voter 2: ['a'] must list candidates from 0 to 2"),
         ("profile: 3\nnum_cand: 3\n", "e.abc.yaml: profile must be a list of ballots, one for every voter"),
-        ("profile: [[0]]\nnum_cand: x\n", "e.abc.yaml: 'x' is not a valid number of candidates; it must be at "
-         "most 100,000"),
+        ("profile: [[0]]\nnum_cand: x\n", "e.abc.yaml: 'x' is not a valid number of candidates; it must be a "
+         "whole number of at most 100,000"),
         ("num_cand: 3\n", f"e.abc.yaml must hold profile, and nothing but {KEYS}"),
         ("- 1\n", f"e.abc.yaml must hold profile, and nothing but {KEYS}"),
         (ABC + "colour: red\n", f"e.abc.yaml must hold profile, and nothing but {KEYS}"),
