@@ -346,7 +346,7 @@ def test_one_of_everything(tmp_path):
     )
     assert page.card(0).one("p", "headline").text() == "1 of 1 set with gold is exactly right"
     assert page.card(0).one("p", "muted").text() == (
-        "1 of all 1 set has a confidence of at least 95 %; 1 of them is exactly right."
+        "1 of 1 set has a confidence of at least 95 %; 1 of them is exactly right."
     )
     assert page.card(2).one("p", "headline").text() == "1 of 1 voter is flagged"
     assert page.section("accuracy").all("p")[0].text() == (

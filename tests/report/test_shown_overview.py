@@ -92,6 +92,15 @@ def test_the_headline_agrees_with_gold(page, fitted, crowd):
     )
 
 
+def test_the_headline_where_all_sets_are_sure(fitted, crowd, tmp_path):
+    changed = with_confidence(fitted, [0.99] * 60)
+    card = Page(write_report(changed, tmp_path / "r.html", gold=crowd.gold)).card(0)
+    right = sum(fitted.truth_[z] == crowd.gold[z] for z in crowd.gold)
+    assert card.one("p", "muted").text() == (
+        f"All 60 sets have a confidence of at least 95 %; {right} of them are exactly right."
+    )
+
+
 def test_gold_that_was_kept_does_not_count_as_found(crowd, tmp_path):
     some = {z: crowd.gold[z] for z in list(crowd.gold)[:9]}
     fitted = EM((1, 2)).fit(crowd.ballots, gold=some)

@@ -169,10 +169,7 @@ def _headline(summary: Summary, head: Headline) -> tuple[str, str, str]:
         )
         if not summary.is_rated:
             return value, label, f"{summary.method} states no confidence.{kept}"
-        sure = (
-            f"{head.n_sure:,} of all {counted(head.n_estimated, 'set')} {_have(head.n_sure)} a confidence of at least "
-            f"{least}"
-        )
+        sure = f"{_of_all(head.n_sure, head.n_estimated)} {_have(head.n_sure)} a confidence of at least {least}"
         if head.n_sure_compared:
             known = "of them" if head.n_sure_compared == head.n_sure else f"of the {head.n_sure_compared:,} with gold"
             sure += f"; {head.n_sure_right:,} {known} {_are(head.n_sure_right)} exactly right"
@@ -375,6 +372,13 @@ def _about_pairs(summary: Summary, confused: IntArray | None) -> list[NextStep]:
         )
         for k, j, n in often
     ]
+
+
+def _of_all(part: int, total: int) -> str:
+    """`23 of all 24 sets`, `All 24 sets`, `1 of 1 set`."""
+    if part == total > 1:
+        return f"All {total:,} sets"
+    return f"{part:,} of {'all ' if total > 1 else ''}{counted(total, 'set')}"
 
 
 def _length(value: float) -> str:
