@@ -13,7 +13,7 @@ from test_shown_numbers import percent, wilson, with_confidence
 from epivote import AMLE, EM, Auto, Ballots, Calibrated, Majority, MaximumLikelihood, simulate, summarize, write_report
 from epivote.estimate.flags import FlagKind
 from epivote.report import overview
-from epivote.report.numbers import Trust, confidence_bands, differing, flagged_voters, trust_of
+from epivote.report.numbers import Flagged, Trust, confidence_bands, differing, flagged_voters, trust_of
 from reading import Page, percent_of, rows
 
 
@@ -258,6 +258,18 @@ def test_flagged_voters_are_named_and_those_with_few_ballots_apart(plain, fitted
     assert [each.text() for each in card.all("li")] == [
         f"{each.voter} {'; '.join(each.flags)} ({each.ballots} ballots)" for each in suspicious[:3]
     ]
+
+
+@pytest.mark.parametrize("count", [3, 4])
+def test_not_all_flagged_voters_are_named(count):
+    voters = [SimpleNamespace(label=f"v{i}", flags=("odd",), ballots=9 - i, multiplicity=2) for i in range(count)]
+    ballots = SimpleNamespace(total_voters=20)
+    summary = SimpleNamespace(is_rated=True, estimate=SimpleNamespace(ballots=ballots))
+    card = overview.voters_found(summary, Flagged(tuple(voters), (voters[0],)))
+    assert card.headline == f"{2 * count} of 20 voters are flagged"
+    assert [row.name for row in card.rows] == ["v0", "v1", "v2"]
+    told = "2 voters have too few ballots to be judged."
+    assert card.rest == (f"Those with most ballots are shown. {told}" if count == 4 else told)
 
 
 def test_too_few_ballots_are_no_reason_for_doubt():

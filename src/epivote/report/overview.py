@@ -285,8 +285,7 @@ def voters_found(summary: Summary, flagged: Flagged) -> VotersCard:
         VoterRow(each.label, spaced("; ".join(each.flags)), counted(each.ballots, "ballot"))
         for each in suspicious[:VOTERS_SHOWN]
     ]
-    left = n_flagged - sum(each.multiplicity for each in suspicious[:VOTERS_SHOWN])
-    more = f"{left:,} more {_are(left)} flagged. " if left else ""
+    more = "Those with most ballots are shown. " if len(suspicious) > VOTERS_SHOWN else ""
     return VotersCard(f"{n_flagged:,} of {total} {_are(n_flagged)} flagged", rows, (more + unknown).strip())
 
 
