@@ -193,8 +193,8 @@ def promises() -> str:
         for each in bins
     ]
     return (
-        "## Are promises kept?\n\n20,000 simulated instances with four ballots each (seed 6), EM: sets by stated "
-        "confidence.\n\n"
+        "## Is the stated confidence right?\n\n20,000 simulated instances with four ballots each (seed 6), EM: sets by "
+        "stated confidence.\n\n"
         + table(["stated confidence", "sets", "mean stated", "share right"], rows)
         + "\n![Share of sets right against stated confidence: the points lie on the diagonal](calibration.svg)\n"
     )

@@ -18,6 +18,15 @@ from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
 from epivote.data.calibration import Calibration
 from epivote.data.estimate import Estimate, Posterior
+from epivote.data.exchange import (
+    ballots_from_indicators,
+    ballots_from_pandas,
+    ballots_from_records,
+    ballots_to_indicators,
+    ballots_to_pandas,
+    ballots_to_records,
+    truths_to_indicators,
+)
 from epivote.data.packed import PackedBallots
 from epivote.data.packing import write_packed
 from epivote.data.parameters import Parameters
@@ -148,6 +157,12 @@ __all__ = [
     "VoterReport",
     "__version__",
     "agreement",
+    "ballots_from_indicators",
+    "ballots_from_pandas",
+    "ballots_from_records",
+    "ballots_to_indicators",
+    "ballots_to_pandas",
+    "ballots_to_records",
     "calibration",
     "calibration_error",
     "check_plan",
@@ -182,6 +197,7 @@ __all__ = [
     "suggest_method",
     "suggest_size",
     "summarize",
+    "truths_to_indicators",
     "wilcoxon",
     "write_ballots",
     "write_estimate",

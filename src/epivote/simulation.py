@@ -219,7 +219,7 @@ def _draw_voters(
 ) -> Parameters:
     for rates in (hit_rates, false_alarm_rates):
         if isinstance(rates, Beta) and not min(rates) > 0:
-            raise InputError(f"{rates} is no distribution; both numbers must be above 0")
+            raise InputError(f"{rates} is not a distribution; both numbers must be above 0")
     if not 0 <= spammers <= 1:
         raise InputError(f"spammers={spammers} must be a share between 0 and 1")
     edge = 1e-4

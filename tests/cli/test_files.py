@@ -79,7 +79,7 @@ def test_convert_there_and_back(tmp_path, name):
 def test_convert_keeps_gold_and_menus_only_when_told_and_says_so(tmp_path):
     plain = run("convert", CASES / "label-studio.json", tmp_path / "b.csv")
     assert "with --gold-out FILE" in plain.stdout
-    assert "Note: a cancelled annotation was taken as no ballot." in plain.stdout
+    assert "Note: a cancelled annotation counts as a missing ballot." in plain.stdout
     kept = run("convert", CASES / "label-studio.json", tmp_path / "b.csv", "--gold-out", tmp_path / "gold.csv")
     assert "--gold-out" not in kept.stdout
     assert dict(read_truths(tmp_path / "gold.csv")) == {"1": {"robin"}}

@@ -115,7 +115,7 @@ def test_gold_notes_and_oddities_of_a_file(tmp_path):
     path.write_text('Timestamp,Username,"Q1","Q2"\n1,ann,owl;wren,wren\n2,bo,owl,owl;wren\n3,key,owl,wren\n')
     text = said("inspect", path, "--gold-row", "key", "--ticks", "x", "--format", "forms")
     assert "\nFound gold sets for 2 instances.\n" in text
-    assert "\nNote: --ticks has no use in a forms file and was passed over.\n" in text
+    assert "\nNote: --ticks does not apply to forms files; ignored.\n" in text
     assert "\nPer instance 2 ballots, per voter 2.\n" in text
     assert "Nothing looks odd" in text
     path.write_text(PLAIN)

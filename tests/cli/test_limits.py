@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from epivote import EM, Ballots, open_packed, read_ballots, simulate, write_ballots
-from epivote.cli import show_packed
+from epivote.cli import fitting, show_packed
 from epivote.data import packing
 from epivote.estimate.review import Doubt
 from said import block, percent, run, said, table, told
@@ -233,3 +233,13 @@ def test_a_scheduler_that_cannot_be(crowd, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
     result = run(*options, "tcp://x:1")
     assert result.stderr == "epivote: --scheduler needs Dask; install it with: pip install 'epivote[cluster]'\n"
+
+
+@pytest.mark.parametrize(("approvals", "is_there", "noted"), [(36, False, True), (37, False, False), (36, True, False)])
+def test_large_fits_without_numba_are_told_how_to_be_faster(approvals, is_there, noted, tmp_path, monkeypatch):
+    """The limit is set to what a small file holds, or one more."""
+    path = written(tmp_path / "b.csv", {(f"v{v}", f"z{k}"): "a" for k in range(12) for v in range(3)})
+    monkeypatch.setattr(fitting, "WORTH_LOADING", approvals)
+    monkeypatch.setattr(fitting, "can_compile", lambda: is_there)
+    notes = told("aggregate", path, "--size", "0..1", "--method", "majority")["notes"]
+    assert any("pip install 'epivote[fast]'" in note for note in notes) == noted

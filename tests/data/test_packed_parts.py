@@ -285,7 +285,7 @@ def test_what_cannot_be_read_is_said_with_its_remedy(tmp_path):
     with pytest.raises(FileError, match=r"is damaged \(its checksum does not match\); make it again"):
         read_all(path, "make it again")
     path.write_bytes(data[:100])
-    with pytest.raises(FileError, match=r"is damaged \(it is cut short or is no packed file\)"):
+    with pytest.raises(FileError, match=r"is damaged \(it is cut short or is not a packed file\)"):
         read_all(path, "")
     np.savez(path, table=np.array(["a", None], object))
     with pytest.raises(FileError, match=r"is damaged \(not an array of numbers\)"):

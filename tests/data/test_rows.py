@@ -164,7 +164,7 @@ def test_a_cell_that_cannot_be_split_is_told_with_its_first_line():
         )
 
     with pytest.raises(
-        BallotError, match=r"^line 7: 'b\?' is no list of alternatives; write \[\"a\", \"b\"\], or join"
+        BallotError, match=r"^line 7: 'b\?' is not a list of alternatives; write \[\"a\", \"b\"\], or join"
     ):
         rows(["a", "", "b?", "c?", "b?", "d?", "e?", "f?", "g?", "h?"], strict).ballots(
             alternatives=None, menu=None, duplicates="error"

@@ -269,7 +269,7 @@ def test_nothing_is_left_of_a_pack_that_fails(tmp_path):
         write_packed([], tmp_path / "half")
     assert list(tmp_path.iterdir()) == []
     write_packed([CROWD.ballots], tmp_path / "whole")
-    with pytest.raises(FileError, match="is there already"):
+    with pytest.raises(FileError, match="already exists"):
         write_packed([CROWD.ballots], tmp_path / "whole")
 
 

@@ -86,7 +86,7 @@ def test_rows_of_scores_show_each_accuracy_under_its_own_name():
     assert list(shown) == ["0/1", "Hamming", "harmonic", "Jaccard", "micro F1", "macro F1"]
     named = {"0/1": scores.zero_one, "Hamming": scores.hamming, "harmonic": scores.harmonic, "Jaccard": scores.jaccard}
     for name, interval in named.items():
-        assert shown[name] == (f"{interval.mean:.3f}", f"{interval.low:.3f} to {interval.high:.3f}")
+        assert shown[name] == (f"{interval.mean:.3f}", f"{interval.low:.3f}-{interval.high:.3f}")
     assert len({mean for mean, _ in shown.values()}) == 6, "so that none can stand in for another"
     assert shown["micro F1"] == (f"{10 / 14:.3f}", "")
     assert shown["macro F1"] == (f"{11 / 15:.3f}", "")
@@ -238,7 +238,7 @@ def test_instances_without_any_ballot_are_counted():
         (["a b", "a", "b"], "alternative 'a b' looks like several in one"),
         (["a", "b", "a\nb"], "alternative 'a\\nb' looks like several in one"),
         (["a b", "a", "c"], None),
-        (["N/A", "b"], "alternative 'N/A' looks like no answer at all; if so, --missing 'N/A' says it"),
+        (["N/A", "b"], "alternative 'N/A' looks like a missing ballot; if so, add --missing 'N/A'"),
         (["e\u0301", "\u00e9"], "alternatives 'e\u0301', '\u00e9' differ only"),
         (["{a}", "b", "[c]"], "alternative '{a}' looks like a list"),
         (["(a", "b"], "alternative '(a' looks like a list"),

@@ -13,7 +13,7 @@ import pytest
 from epivote import EM, EpivoteError, Majority, read_export, write_predictions
 
 CASES = Path(__file__).parent.parent / "cases" / "tools"
-EMPTY = "an annotation without choices was taken as an empty ballot; --blank missing takes it as none"
+EMPTY = "an annotation without choices counts as an empty ballot; --blank missing counts it as missing"
 PATHS = "nested choices are named by their path, its steps joined by '>'"
 
 
@@ -40,7 +40,7 @@ def test_accept_and_reject_of_one_label():
         ("set-bo", "33"): {"BIRD"},
     }
     assert found.notes == (
-        "an answer 'ignore' was taken as no ballot",
+        "an answer 'ignore' counts as a missing ballot",
         "earlier answers of a voter about the same label were replaced by later ones",
         "accept was taken as a tick of the label ('BIRD') and reject as a ballot without it; sets may be empty, so "
         "--size should begin with 0",
@@ -211,8 +211,8 @@ def test_argilla_records_in_every_kind_of_file(argilla, name):
         ("llm-1", "r1"): {"robin"},
         ("6d", "r2"): {"wren"},
     }
-    assert "a response that is draft was taken as no ballot" in found.notes
-    assert "a response that is discarded was taken as no ballot" in found.notes
+    assert "a response that is draft counts as a missing ballot" in found.notes
+    assert "a response that is discarded counts as a missing ballot" in found.notes
     if name != "argilla-1.jsonl":
         assert any("--blank empty counts it" in note for note in found.notes)
         assert read_export(argilla(name), question="birds", blank="empty").ballots.ballot("5b", "r1") == frozenset()

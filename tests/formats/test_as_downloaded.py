@@ -28,7 +28,7 @@ CASES = [
         "mturk-download.csv",
         {"question": "birds", "instances": "Input.sound|Input.place", "blank": "missing"},
         {("ann", "1.mp3 | wood"): {"robin", "wren"}, ("ann", "2.mp3 | lake"): {"owl"}},
-        "a submitted answer without ticks was taken as no ballot",
+        "a submitted answer without ticks counts as a missing ballot",
     ),
     (
         "toloka-download.tsv",
@@ -75,7 +75,7 @@ CASES = [
         "limesurvey-codes.csv",
         {"blank": "empty"},
         {("1", "birds"): {"SQ001", "SQ002"}, ("2", "birds"): {"SQ001", "other"}, ("3", "birds"): set()},
-        "was taken as an empty ballot",
+        "counts as an empty ballot",
     ),
     (
         "surveymonkey.csv",
@@ -92,7 +92,7 @@ CASES = [
         "kaggle.csv",
         {"question": "Q7"},
         {("row 1", "Q7"): {"robin", "owl"}, ("row 2", "Q7"): {"robin", "wren", "Other"}},
-        "every row was taken as a respondent of its own",
+        "every row counts as a different respondent",
     ),
     ("redcap.csv", {}, {("1", "birds"): {"1", "2"}, ("2", "birds"): set(), ("3", "birds"): {"3"}}, "REDCap writes 0"),
     (
@@ -105,7 +105,7 @@ CASES = [
         "comma-joined.csv",
         {},
         {("ann", "one"): {"cat", "dog"}, ("bo", "one"): {"cat", "dog"}, ("ann", "two"): {"cat"}, ("bo", "two"): set()},
-        "cells such as 'cat, dog' were split at ','; --separator says otherwise",
+        "cells such as 'cat, dog' were split at ',' (override with --separator)",
     ),
     (
         "line-joined.csv",
@@ -129,7 +129,7 @@ CASES = [
             ("marks-of-instances", "2"): {"MI", "STTC"},
             ("marks-of-instances", "3"): set(),
         },
-        "every row was taken as an instance of one voter; --rows voters",
+        "every row counts as an instance of one voter; with --rows voters",
     ),
     (
         "marks-of-instances.csv",

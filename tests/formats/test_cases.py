@@ -75,9 +75,9 @@ def test_toloka_keeps_gold_and_leaves_out_what_was_not_accepted():
     assert ballots_of(found) == {("ann", "t1"): {"robin", "wren"}, ("bo", "t1"): set(), ("ann", "t2"): {"owl"}}
     assert dict(found.gold) == {"t1": {"robin"}}
     assert found.notes == (
-        "a submitted answer without ticks was taken as an empty ballot; --blank missing leaves it out",
-        "an assignment that is REJECTED was taken as no ballot",
-        "an assignment that is SKIPPED was taken as no ballot",
+        "a submitted answer without ticks counts as an empty ballot; --blank missing leaves it out",
+        "an assignment that is REJECTED counts as a missing ballot",
+        "an assignment that is SKIPPED counts as a missing ballot",
     )
     assert set(read_export(CASES / "toloka.tsv", instances="INPUT:image").ballots.instances) == {"1.jpg", "2.jpg"}
 

@@ -6,7 +6,7 @@ import pytest
 
 from epivote import EpivoteError, read_export
 
-EMPTY = "a submitted answer without ticks was taken as an empty ballot; --blank missing leaves it out"
+EMPTY = "a submitted answer without ticks counts as an empty ballot; --blank missing leaves it out"
 HIT = "HITId,WorkerId,AssignmentStatus,"
 TASK = "ASSIGNMENT:task_id\tASSIGNMENT:worker_id\tASSIGNMENT:status\t"
 
@@ -51,7 +51,7 @@ def test_only_rejected_assignments_are_left_out(write):
     rows = "".join(f"h,v{number},{state},a\n" for number, state in enumerate(states))
     found = read_export(write("m.csv", HIT + "Answer.q\n" + rows))
     assert found.ballots.voters == ("v0", "v2", "v3")
-    assert found.notes == ("a rejected assignment was taken as no ballot (2 times)",)
+    assert found.notes == ("a rejected assignment counts as a missing ballot (2 times)",)
 
 
 def test_lists_of_labels(write):
@@ -62,7 +62,7 @@ def test_lists_of_labels(write):
     assert ballots_of(path, question="other") == {(voter, "h"): {"z"} for voter in "vwxy"}
     long = json.dumps({"a" * 70: 1})
     path = write("m.csv", f"HITId,WorkerId,Answer.q.labels\n\nh,v,[]\nh,w,{quoted(json.loads(long))}\n")
-    assert refused(path) == f"m.csv, line 4: {long[:60]!r} is no list of labels; export the batch again"
+    assert refused(path) == f"m.csv, line 4: {long[:60]!r} is not a list of labels; export the batch again"
     path = write("m.csv", f"HITId,WorkerId,Answer.q.labels\n\nh,v,[]\nh,w,[{'a' * 70}\n")
     assert refused(path) == f"m.csv, line 4: {'[' + 'a' * 59!r} is not JSON; export the batch again"
 
@@ -133,10 +133,10 @@ def test_states_of_toloka_assignments(write):
     found = read_export(write("t.tsv", f"{TASK}OUTPUT:q\n{rows}"))
     assert found.ballots.voters == ("w0", "w1", "w2")
     assert found.notes == (
-        "an assignment that is REJECTED was taken as no ballot",
-        "an assignment that is ACTIVE was taken as no ballot (2 times)",
-        "an assignment that is EXPIRED was taken as no ballot",
-        "an assignment that is SKIPPED was taken as no ballot",
+        "an assignment that is REJECTED counts as a missing ballot",
+        "an assignment that is ACTIVE counts as a missing ballot (2 times)",
+        "an assignment that is EXPIRED counts as a missing ballot",
+        "an assignment that is SKIPPED counts as a missing ballot",
     )
     path = write("t.tsv", "ASSIGNMENT:task_id\tASSIGNMENT:worker_id\tOUTPUT:q\nt\tw\ta\n")
     assert ballots_of(path) == {("w", "t"): {"a"}}, "without states all count"
@@ -232,7 +232,7 @@ def test_options_are_taken_whole_and_as_they_are_written(write):
 def test_cells_are_cut_where_ticks_come_back(write, cells, mark):
     rows = "".join(f'v{number},"{cell}"\n' for number, cell in enumerate(cells))
     found = read_export(write("f.csv", f"Username,Q1\n{rows}"), format="forms")
-    assert found.notes == (f"cells were split at {mark!r}; --separator or --alternatives says otherwise",)
+    assert found.notes == (f"cells were split at {mark!r} (override with --separator or --alternatives)",)
     expected = {part.strip() for cell in cells for part in cell.split(mark)}
     assert set(found.ballots.alternatives) == expected
     for options in ({"separator": mark}, {"alternatives": sorted(expected)}):
@@ -258,10 +258,10 @@ def test_the_respondent_is_found_by_the_first_usual_name(write):
         columns.pop()
     found = read_export(write("f.csv", "Timestamp,Q1\nt,a\nt,b\n"))
     assert found.ballots.voters == ("row 1", "row 2")
-    assert "every row was taken as a respondent of its own" in found.notes[0]
+    assert "every row counts as a different respondent" in found.notes[0]
     found = read_export("f.csv", voter="Timestamp")
     assert found.ballots.voters == ("t, row 1", "t, row 2")
-    assert found.notes[0] == "rows with the same 'Timestamp' were taken as different respondents"
+    assert found.notes[0] == "rows with the same 'Timestamp' count as different respondents"
 
 
 def test_questions_by_pattern(write):
@@ -317,18 +317,18 @@ def test_gold_blank_cells_and_unnamed_respondents(write):
     }
     assert dict(found.gold) == {"Q1": {"b"}}
     assert found.notes == (
-        "a question without ticks was taken as no ballot; --blank empty counts it as one with nothing ticked",
-        "a blank cell of the gold row was taken as not known",
-        "2 questions read: 'Q1', 'Q2'; --question or --instances names others",
-        "cells were split at ';'; --separator or --alternatives says otherwise",
+        "a question without ticks counts as a missing ballot; --blank empty counts it as an empty one",
+        "a blank cell of the gold row counts as not known",
+        "2 questions read: 'Q1', 'Q2'; --question or --instances selects others",
+        "cells were split at ';' (override with --separator or --alternatives)",
     )
     found = read_export(path, voter="who", gold_row="key", format="forms", blank="empty", separator=";")
     assert found.ballots.ballot("row 1", "Q2") == frozenset()
     assert dict(found.gold) == {"Q1": {"b"}}
     assert found.notes == (
-        "a question without ticks was taken as an empty ballot; --blank missing counts it as no ballot",
-        "a blank cell of the gold row was taken as not known",
-        "2 questions read: 'Q1', 'Q2'; --question or --instances names others",
+        "a question without ticks counts as an empty ballot; --blank missing counts it as a missing one",
+        "a blank cell of the gold row counts as not known",
+        "2 questions read: 'Q1', 'Q2'; --question or --instances selects others",
     )
     assert refused(path, voter="who", gold_row="keys") == (
         "f.csv: no row of column 'who' is 'keys' (did you mean 'key'?); correct --gold-row"

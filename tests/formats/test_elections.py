@@ -213,8 +213,8 @@ def test_stated_numbers_of_voters_are_compared(write):
         (cat("1: {1, 2}, {2, 3}"), "e.cat, line 4: alternative 2 is listed twice; list it once"),
         (cat("0: 1"), "e.cat, line 4: no voter cast this ballot; remove the line, or say how many did"),
         (cat("1: 1, 2, 3"), "e.cat, line 4: 3 categories, but the header names fewer; name them all"),
-        (cat("1: 1", alternatives=100001), "e.cat: 100001 is no number of alternatives that can be read; it must be "
-         "at most 100,000"),
+        (cat("1: 1", alternatives=100001), "e.cat: 100001 is not a valid number of alternatives; it must be "
+         "a whole number of at most 100,000"),
         (cat("1: 1", alternatives="-2"), "e.cat: there is no line '# NUMBER ALTERNATIVES: ...'; it must say how many "
          "there are"),
         ("1: 1\n", "e.cat: there is no line '# NUMBER ALTERNATIVES: ...'; it must say how many there are"),
@@ -235,14 +235,14 @@ def test_as_many_as_can_be_read_can_be_read(write, monkeypatch):
     monkeypatch.setattr(elections, "MAX_COUNT", 5)
     monkeypatch.setattr(elections, "MOST_ALIKE", 5)
     assert read_export(write("e.cat", cat("3: 1", "2: 2", alternatives=5))).ballots.total_ballots == 5
-    assert "6 is no number of voters" in refused(write("e.cat", cat("3: 1", "3: 2", alternatives=5)))
-    assert "6 is no number of alternatives" in refused(write("e.cat", cat("3: 1", alternatives=6)))
+    assert "6 is not a valid number of voters" in refused(write("e.cat", cat("3: 1", "3: 2", alternatives=5)))
+    assert "6 is not a valid number of alternatives" in refused(write("e.cat", cat("3: 1", alternatives=6)))
     assert read_export(write("e.abc.yaml", "profile: [[0]]\nnum_cand: 5\n")).ballots.n_alternatives == 5
-    assert "6 is no number of candidates" in refused(write("e.abc.yaml", "profile: [[0]]\nnum_cand: 6\n"))
-    assert "6 is no number of candidates" in refused(write("e.abc.yaml", "profile: [[5]]\n"))
+    assert "6 is not a valid number of candidates" in refused(write("e.abc.yaml", "profile: [[0]]\nnum_cand: 6\n"))
+    assert "6 is not a valid number of candidates" in refused(write("e.abc.yaml", "profile: [[5]]\n"))
     assert "holds no ballots" in refused(write("e.cat", cat(alternatives=0)))
-    assert "-1 is no number of candidates" in refused(write("e.abc.yaml", "profile: [[]]\nnum_cand: -1\n"))
-    assert "True is no number of candidates" in refused(write("e.abc.yaml", "profile: [[]]\nnum_cand: true\n"))
+    assert "-1 is not a valid number of candidates" in refused(write("e.abc.yaml", "profile: [[]]\nnum_cand: -1\n"))
+    assert "True is not a valid number of candidates" in refused(write("e.abc.yaml", "profile: [[]]\nnum_cand: true\n"))
 
 
 def test_a_folder_is_read_by_name_and_places_name_the_file(write):
@@ -296,7 +296,7 @@ def test_remarks_on_what_is_passed_over(write):
     path = write("e.abc.yaml", ABC + "voter_weights: [1, 2.5]\n")
     assert read_export(path).ballots.multiplicities is None
     assert read_export(path).notes == (
-        "voter_weights are not whole numbers and were passed over: reliability is learnt from the ballots",
+        "voter_weights are not whole numbers and were ignored; reliability is learnt from the ballots",
     )
     assert read_export(write("e.abc.yaml", ABC + "voter_weights:\n")).notes == ()
 
@@ -345,8 +345,8 @@ KEYS = "committeesize, compute, description, num_cand, profile, voter_weights"
         (ABC + "voter_weights: [.nan, 2]\n", "e.abc.yaml, voter 1: the weight nan is not a number above 0"),
         ("profile: [[0], [a]]\nnum_cand: 3\n", "e.abc.yaml, voter 2: ['a'] must list candidates from 0 to 2"),
         ("profile: 3\nnum_cand: 3\n", "e.abc.yaml: profile must be a list of ballots, one for every voter"),
-        ("profile: [[0]]\nnum_cand: x\n", "e.abc.yaml: 'x' is no number of candidates that can be read; it must be at "
-         "most 100,000"),
+        ("profile: [[0]]\nnum_cand: x\n", "e.abc.yaml: 'x' is not a valid number of candidates; it must be a "
+         "whole number of at most 100,000"),
         ("num_cand: 3\n", f"e.abc.yaml must hold profile, and nothing but {KEYS}"),
         ("- 1\n", f"e.abc.yaml must hold profile, and nothing but {KEYS}"),
         (ABC + "colour: red\n", f"e.abc.yaml must hold profile, and nothing but {KEYS}"),

@@ -20,9 +20,9 @@ def test_a_google_form_with_its_key():
     }
     assert dict(found.gold) == {Q1: {"robin"}, Q2: {"wren"}}
     assert found.notes == (
-        "a question without ticks was taken as no ballot; --blank empty counts it as one with nothing ticked",
-        f"2 questions read: {Q1!r}, {Q2!r}; --question or --instances names others",
-        "cells were split at ';'; --separator or --alternatives says otherwise",
+        "a question without ticks counts as a missing ballot; --blank empty counts it as an empty one",
+        f"2 questions read: {Q1!r}, {Q2!r}; --question or --instances selects others",
+        "cells were split at ';' (override with --separator or --alternatives)",
     )
 
 
@@ -30,9 +30,9 @@ def test_blank_cells_are_empty_ballots_when_told():
     found = read_export(FORM, format="forms", blank="empty")
     assert found.ballots.ballot("bo@example.org", Q1) == frozenset()
     assert found.notes == (
-        "a question without ticks was taken as an empty ballot; --blank missing counts it as no ballot",
-        f"2 questions read: {Q1!r}, {Q2!r}; --question or --instances names others",
-        "cells were split at ';'; --separator or --alternatives says otherwise",
+        "a question without ticks counts as an empty ballot; --blank missing counts it as a missing one",
+        f"2 questions read: {Q1!r}, {Q2!r}; --question or --instances selects others",
+        "cells were split at ';' (override with --separator or --alternatives)",
     )
 
 
@@ -84,4 +84,4 @@ def test_the_command_reads_forms():
         app, ["aggregate", str(FORM), "--format", "forms", "--gold-row", "the key", "--size", "1..2"]
     )
     assert result.exit_code == 0, result.stderr
-    assert "Gold sets are known and were only compared with: 0 of 2 sets are exactly right." in result.stdout
+    assert "Scored against gold (not used for fitting): 0 of 2 sets are exactly right" in result.stdout

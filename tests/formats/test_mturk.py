@@ -35,7 +35,7 @@ def test_rejected_work_does_not_count_and_an_input_can_be_the_item(write):
     path = write("{head},Answer.birds\nH1,A1,W1,Approved,pic 1,robin\nH2,A2,W2,Rejected,pic 1,wren\n")
     found = read_export(path, instances="Input.image_url")
     assert dict(found.ballots.items()) == {("W1", "pic 1"): {"robin"}}
-    assert found.notes == ("a rejected assignment was taken as no ballot",)
+    assert found.notes == ("a rejected assignment counts as a missing ballot",)
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_what_a_format_has_no_use_for_is_noted_and_nothing_else(kind):
         fitting = FITTING[option]
         value = fitting.get(kind, USUAL.get(option, "x")) if isinstance(fitting, dict) else fitting
         notes = read_export(CASES / FILES[kind], format=kind, **{option: value}).notes
-        note = f"--{option.replace('_', '-')} has no use in a {kind} file and was passed over"
+        note = f"--{option.replace('_', '-')} does not apply to {kind} files; ignored"
         assert (note in notes) == (kind not in users), option
 
 
@@ -302,7 +302,7 @@ def test_folders_and_archives(write, tmp_path, monkeypatch):
         with detect.open_source(f"{kind}{name}") as source:
             assert detect.detect(source, Reading()) == kind
     write("d/a.txt", "")
-    message = "d is a folder of no known export; name a file in it, or say what it is with --format"
+    message = "d is a folder of no known export; name a file in it, or name its format with --format"
     assert refused("d") == message
     (tmp_path / "d" / "inner").mkdir()
     write("d/inner/a.jsonl", '{"id": 1, "label": ["a"]}')
@@ -363,11 +363,11 @@ def test_whatever_goes_wrong_in_a_reader_is_said_in_one_sentence(write, monkeypa
 
     monkeypatch.setitem(detect.READERS, "prodigy", fails)
     what = f"{error.__name__}: much {'x' * 300}" if error is not KeyError else "KeyError: 'much\\n " + "x" * 300
-    sentence = f"p.jsonl is no prodigy file as understood here ({what[:200]}); say what it is with --format"
+    sentence = f"p.jsonl is not a prodigy file that can be read ({what[:200]}); name its format with --format"
     path = write("p.jsonl", '{"accept": []}')
     assert refused(path) == refused(path, format="prodigy") == sentence
     monkeypatch.setattr(detect, "_json_lines", fails)
-    assert refused(path).startswith("p.jsonl is no known file as understood here (")
+    assert refused(path).startswith("p.jsonl is not a known file that can be read (")
 
 
 def test_what_is_no_damage_is_not_hidden(write, monkeypatch):

@@ -128,7 +128,7 @@ def test_zipped_text_and_other_exports(tmp_path):
     (tmp_path / "b.csv").write_text(SMALL)
     with pytest.raises(FileError, match="cannot be packed together"):
         pack_files([tmp_path / "b.csv", tmp_path / "b.jsonl"], tmp_path / "both")
-    with pytest.raises(FileError, match="is there already"):
+    with pytest.raises(FileError, match="already exists"):
         pack_files([tmp_path / "b.csv"], tmp_path / "lines")
 
 

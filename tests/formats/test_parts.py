@@ -198,7 +198,7 @@ def test_what_cannot_be_packed_together(write, tmp_path):
     )
     assert [path.name for path in tmp_path.glob(".*")] == [], "nothing is left behind"
     (tmp_path / "packed").mkdir()
-    assert refused([one]) == "packed is there already; remove it or choose another folder"
+    assert refused([one]) == "packed already exists; remove it or choose another folder"
     write("file", "")
     with pytest.raises(EpivoteError, match=r"^cannot write file/packed: .*; nothing was packed$"):
         pack_files([one], "file/packed")

@@ -77,7 +77,7 @@ def test_lists_as_programs_write_them(write, cell, names):
 def test_brackets_that_hold_no_list_are_refused(write, cell):
     path = write("c.csv", f'task,worker,label\n\nq,w,z\nq,v,"{cell}"\n')
     assert refused(path) == (
-        f'c.csv, line 4: {cell!r} is no list of alternatives; write ["a", "b"], or join names by |'
+        f'c.csv, line 4: {cell!r} is not a list of alternatives; write ["a", "b"], or join names by |'
     )
 
 
@@ -216,8 +216,8 @@ def test_marks_in_json_may_be_true_and_false(write, name):
 @pytest.mark.parametrize(
     ("first", "second", "message"),
     [
-        (["a"], "b", "'b' in 'alternatives' is no list where other records have one; make it a list"),
-        (["a"], True, "True in 'alternatives' is no list where other records have one; make it a list"),
+        (["a"], "b", "'b' in 'alternatives' is not a list, but other records have lists there; make it a list"),
+        (["a"], True, "True in 'alternatives' is not a list, but other records have lists there; make it a list"),
         (["a"], [["b"]], "[['b']] in 'alternatives' is neither a name nor a list of names"),
         (["a"], [1.5], "[1.5] in 'alternatives' is neither a name nor a list of names"),
         ("a", {"b": 1}, "{'b': 1} in 'alternatives' is neither a name nor a list of names"),

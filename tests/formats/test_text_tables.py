@@ -185,7 +185,7 @@ def test_parquet_counts_rows_and_is_refused_where_it_cannot_be(write, tmp_path):
     assert refused("b.parquet") == "b.parquet, row 2: the voter is blank; give every ballot a voter"
     for kind in ("mturk", "toloka", "forms"):
         assert refused("b.parquet", format=kind) == (
-            "b.parquet is Parquet, which this format cannot be; say what it is with --format"
+            "b.parquet is Parquet, which this format cannot be; name its format with --format"
         )
 
 

@@ -200,7 +200,7 @@ def test_cancelled_annotations_and_gold_are_no_ballots(write):
     assert dict(found.ballots.items()) == {("1", "4"): {"c"}}
     assert dict(found.gold) == {"4": {"a"}}
     assert found.ballots.alternatives == found.gold.alternatives == ("a", "c")
-    assert found.notes == ("a cancelled annotation was taken as no ballot (2 times)",)
+    assert found.notes == ("a cancelled annotation counts as a missing ballot (2 times)",)
 
 
 def test_models_are_named_by_version_or_by_number(write):
@@ -222,7 +222,7 @@ def test_models_are_named_by_version_or_by_number(write):
         ("model 2", "1"): {"a"},
         ("model", "2"): {"b"},
     }
-    assert found.notes == ("a prediction was taken as the ballot of its model version (3 times)",)
+    assert found.notes == ("a prediction counts as the ballot of its model version (3 times)",)
     path = write("l.json", [predicted(prediction("m1", "b"), prediction("m1", "a"))])
     assert refused(path).startswith("l.json, task 1: voter 'm1' already has a ballot on instance '1' (task 1); remove")
 
@@ -250,8 +250,8 @@ def test_tasks_without_a_number_are_counted(write):
     assert found.notes == ("a task without any annotation was left out",)
     rows = [{"annotator": [1], "annotation_id": 1, "q": {"choices": ["a"]}}]
     message = refused(write("m.json", rows))
-    assert message.startswith("m.json is no label-studio-min file as understood here (TypeError: ")
-    assert message.endswith("); say what it is with --format")
+    assert message.startswith("m.json is not a label-studio-min file that can be read (TypeError: ")
+    assert message.endswith("); name its format with --format")
 
 
 # Prodigy
@@ -294,7 +294,10 @@ def test_the_options_of_all_records_of_an_item_are_its_menu(write):
     assert found.ballots.offered("1") == ("b", "a", "c")
     assert found.ballots.offered("3") == ("a", "e")
     assert not found.inferred
-    assert found.notes == ("an answer 'reject' was taken as no ballot", "an answer 'ignore' was taken as no ballot")
+    assert found.notes == (
+        "an answer 'reject' counts as a missing ballot",
+        "an answer 'ignore' counts as a missing ballot",
+    )
     without = [*rows, {"_input_hash": 4, "_annotator_id": "v", "accept": ["z"]}]
     found = read_export(write("p.jsonl", without))
     assert found.ballots.menu is None, "where one item has no options there are no menus"
@@ -340,7 +343,7 @@ def test_argilla_records_nested(write):
     assert found.notes == (
         "these records do not tell drafts and discarded responses from submitted ones, so all with a value count; "
         "records.to_datasets() keeps the status",
-        "a suggestion was taken as the ballot of its agent (2 times)",
+        "a suggestion counts as the ballot of its agent (2 times)",
     )
     rows = [record(responses=dict.fromkeys("gcbfead", answers))]
     assert refused(write("a.json", rows)) == (
@@ -370,23 +373,23 @@ def test_argilla_records_flat(write):
         ("m", "2"): {"c"},
     }
     assert found.notes == (
-        "a response that is discarded was taken as no ballot",
-        "a response that is draft was taken as no ballot",
-        "a suggestion was taken as the ballot of its agent (2 times)",
+        "a response that is discarded counts as a missing ballot",
+        "a response that is draft counts as a missing ballot",
+        "a suggestion counts as the ballot of its agent (2 times)",
     )
     names = {f"{name}.responses": [["a"]] for name in "gcbfead"}
     path = write("a.json", [{**names, "c.responses.users": ["u"]}])
     assert "(a, b, c, d, e, f, g); say which with --question" in refused(path)
     assert ballots_of(path, question="c") == {("u", "1"): {"a"}}
-    assert "is no argilla file as understood here (ValueError: zip()" in refused(path, question="b")
+    assert "is not a argilla file that can be read (ValueError: zip()" in refused(path, question="b")
     rows = [{"id": "r", "q.responses": [["a", 1.5]], "q.responses.users": ["u"]}]
-    assert refused(write("a.json", rows)) == "a.json, record r: 1.5 is no name of an alternative; write it as text"
+    assert refused(write("a.json", rows)) == "a.json, record r: 1.5 is not a name of an alternative; write it as text"
     rows = [{"id": "r", "q.responses": [True], "q.responses.users": ["u"]}]
-    assert refused(write("a.json", rows)) == "a.json, record r: True is no list of alternatives; export it again"
+    assert refused(write("a.json", rows)) == "a.json, record r: True is not a list of alternatives; export it again"
     rows = [{"id": "r", "q.responses": [[3, 4.0]], "q.responses.users": [2.0]}]
     assert ballots_of(write("a.json", rows)) == {("2", "r"): {"3", "4"}}
     rows = [{"id": "r", "q.responses": [3], "q.responses.users": ["\ud800"]}]
-    assert "is no name of a voter; write it as text" in refused(write("a.json", rows))
+    assert "is not a name of a voter; write it as text" in refused(write("a.json", rows))
 
 
 # doccano
@@ -408,7 +411,7 @@ def test_examples_are_told_by_number_text_or_file(write):
     assert found.ballots.ballot("cy", "2") == found.ballots.ballot("bo", "1") == frozenset()
     assert found.notes == (
         "all.jsonl does not say who labelled what and was left out",
-        "an example without labels was taken as an empty ballot (2 times)",
+        "an example without labels counts as an empty ballot (2 times)",
     )
     assert read_export("d", blank="missing").notes[1].startswith("an example without labels may never have been opened")
 
@@ -416,8 +419,8 @@ def test_examples_are_told_by_number_text_or_file(write):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("ann.jsonl", '\n{"text": "t", "label": "a"}\n', "d, ann.jsonl, line 2: 'a' is no list of labels; only class"),
-        ("ann.jsonl", '{"text": "t", "label": ["a", {"b": 1}]}', "d, ann.jsonl, line 1: ['a', {'b': 1}] is no list"),
+        ("ann.jsonl", '\n{"text": "t", "label": "a"}\n', "d, ann.jsonl, line 2: 'a' is not a list of labels; only class"),
+        ("ann.jsonl", '{"text": "t", "label": ["a", {"b": 1}]}', "d, ann.jsonl, line 1: ['a', {'b': 1}] is not a list"),
         ("ann.json", [{"id": 1, "label": ["a"]}, {"label": ["a"]}], "d, ann.json, record 2: there is neither id, text"),
         ("ann.csv", "id,label\n\n1,a\n\n1,b\n", "d, ann.csv, line 5: voter 'ann' already has a ballot on instance '1' "),
         ("ann.csv", "id,label\n\n1,a\n\n1,b\n", "d, ann.csv, line 5: voter 'ann' already has a ballot on instance '1' "

@@ -230,12 +230,12 @@ def test_the_command_says_what_it_passed_over_and_checks_pictures_first(tmp_path
     result = run("aggregate", "examples/birds.csv", "--size", "1..2", *files)
     assert "1 instance with a gold set has no ballots: 'picture 99'" in result.stdout
     assert "1 instance with a size has no ballots: 'picture 98'" in result.stdout
-    assert "sets of 1..2 (1 instance with sizes of their own)" in result.stdout
+    assert "sets of size 1..2 (1 instance with other size bounds)" in result.stdout
     found = json.loads(run("aggregate", "examples/birds.csv", "--size", "1..2", *files, "--json").stdout)
     assert found["calibration"][0]["count"] == 1
     assert run("plan", "--size", "1", "--n-alternatives", "-1").exit_code == 2
     assert "use a name that ends in" in run("plan", "--size", "1", "--plot", "x.doc").stderr
-    assert "99.9% exact sets" in run("plan", "--size", "1", "--hit-rate", "0.95", "--target", "0.999").stdout
+    assert "99.9 % exactly right sets" in run("plan", "--size", "1", "--hit-rate", "0.95", "--target", "0.999").stdout
 
 
 def test_evaluate_shows_whether_confidence_kept_its_promise(tmp_path):

@@ -32,7 +32,7 @@ def test_one_semicolon_in_a_free_answer_does_not_change_the_separator(write):
     text = 'Username,Q1,Q2\na,"Arsenal, Chelsea","Other: x; y"\nb,"Arsenal, PSG",Chelsea\nc,PSG,"PSG, Chelsea"\n'
     found = read_export(write("f.csv", text), format="forms")
     assert set(found.ballots.alternatives) == {"Arsenal", "Chelsea", "PSG", "Other: x; y"}
-    assert found.notes[-1] == "cells were split at ','; --separator or --alternatives says otherwise"
+    assert found.notes[-1] == "cells were split at ',' (override with --separator or --alternatives)"
 
 
 @pytest.mark.parametrize("mark", [";", ", ", ","])
@@ -79,7 +79,7 @@ def test_a_question_with_semicolons_does_not_cut_the_table(write):
 def test_an_array_printed_by_numpy_is_a_list_of_names(write):
     path = write("c.csv", "task,worker,label\nt1,w1,['house' 'tree']\nt1,w2,\"['a b', 'c']\"\n")
     assert ballots_of(read_export(path)) == {("w1", "t1"): {"house", "tree"}, ("w2", "t1"): {"a b", "c"}}
-    with pytest.raises(BallotError, match="is no list of alternatives"):
+    with pytest.raises(BallotError, match="is not a list of alternatives"):
         read_export(write("d.csv", "task,worker,label\nt1,w1,\"['a', None]\"\n"))
 
 
@@ -147,7 +147,9 @@ def test_records_need_not_all_have_the_same_fields(write):
 
 def test_mixed_types_in_json_are_not_taken_for_one_another(write):
     mixed = '{"voter":"x","instance":"q","alternatives":["x"]}\n{"voter":"y","instance":"q","alternatives":"x|y"}\n'
-    with pytest.raises(FileError, match="line 2: 'x|y' in 'alternatives' is no list where other records have one"):
+    with pytest.raises(
+        FileError, match="line 2: 'x|y' in 'alternatives' is not a list, but other records have lists there"
+    ):
         read_export(write("a.jsonl", mixed))
     large = "".join(
         json.dumps({"voter": voter, "instance": "q", "alternatives": ["a"]}) + "\n"
@@ -183,7 +185,7 @@ def test_none_of_these_is_an_empty_ballot_when_said(write):
 
 def test_what_a_format_has_no_use_for_is_said(write):
     found = read_export(write("a.csv", HEADER + "w,q,a\n"), question="x")
-    assert found.notes == ("--question has no use in a ballots file and was passed over",)
+    assert found.notes == ("--question does not apply to ballots files; ignored",)
 
 
 def test_ticks_without_instances_ask_for_them(write):

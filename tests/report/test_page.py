@@ -240,10 +240,10 @@ def test_ties_and_upside_down_crowds_are_reasons_to_be_careful(tmp_path):
     tied = Ballots.from_mapping({("v", "z"): {"a", "b"}}, alternatives=list("abc"))
     fitted = MaximumLikelihood(0.8, 0.1, 0.5, bounds=1).fit(tied)
     text = text_of(write_report(fitted, tmp_path / "r.html", notes=["the file was old"]))
-    assert "the file was old." in text
+    assert "The file was old." in text
     assert "1 set had equally likely rivals" in text
     crowd = simulate(instances=60, voters=8, alternatives=5, bounds=1, hit_rates=0.1, false_alarm_rates=0.8, seed=1)
-    assert "the crowd seems to be upside down" in text_of(
+    assert "crowd seems to be upside down" in text_of(
         write_report(EM(1).fit(crowd.ballots, gold=crowd.gold), tmp_path / "r.html")
     )
 

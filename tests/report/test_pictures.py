@@ -85,7 +85,7 @@ def test_voters_are_drawn_at_their_rates_with_their_intervals(fitted, axes):
         low, high = each.hit_rate_interval
         assert np.array(upright) == pytest.approx(np.array([(x, low), (x, high)]), abs=1e-8)
     assert dashed_from_0_to_1(axes, "guessing")
-    assert legend(axes) == ["guessing", "voters", "worth a look"]
+    assert legend(axes) == ["guessing", "voters", "flagged"]
     assert (axes.get_xlim(), axes.get_ylim()) == ((0, 1.02), (0, 1.02))
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("false-alarm rate", "hit rate")
 
@@ -204,13 +204,13 @@ def test_promises_with_their_intervals(axes):
         CalibrationBin(0.9, 1, 9, 0.96, Interval(0.9, 0.7, 0.95)),
     ]
     plots.plot_calibration(bins, axes)
-    assert dashed_from_0_to_1(axes, "promises kept exactly")
+    assert dashed_from_0_to_1(axes, "perfect calibration")
     (drawn,) = axes.containers
     assert np.array(drawn.lines[0].get_xydata()).tolist() == [[0.25, 0.4], [0.96, 0.9]]
     assert bars_of_errors(drawn) == [[[[0.25, 0.1], [0.25, 0.8]], [[0.96, 0.7], [0.96, 0.95]]]]
     assert (axes.get_xlim(), axes.get_ylim()) == ((0, 1), (0, 1))
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("stated confidence", "share of sets exactly right")
-    assert legend(axes) == ["promises kept exactly", "sets"]
+    assert legend(axes) == ["perfect calibration", "sets"]
 
 
 def points():

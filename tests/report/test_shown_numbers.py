@@ -18,8 +18,11 @@ from epivote import (
     Truths,
     __version__,
     simulate,
+    summarize,
     write_report,
 )
+from epivote.estimate.base import UPSIDE_DOWN
+from epivote.report.content import outcome, warnings_of
 from reading import Page, numbers, rows, sets_of
 
 
@@ -343,7 +346,7 @@ def test_one_of_everything(tmp_path):
     )
     assert page.card(0).one("p", "headline").text() == "1 of 1 set with gold is exactly right"
     assert page.card(0).one("p", "muted").text() == (
-        "1 of all 1 set has a confidence of at least 95 %; 1 of them is exactly right."
+        "1 of 1 set has a confidence of at least 95 %; 1 of them is exactly right."
     )
     assert page.card(2).one("p", "headline").text() == "1 of 1 voter is flagged"
     assert page.section("accuracy").all("p")[0].text() == (
@@ -411,10 +414,32 @@ def test_ties_on_the_page_are_those_of_the_instances_shown(crowd, fitted, tmp_pa
     assert page.warnings() == ["2 sets had equally likely rivals; the order of the alternatives decided."]
 
 
-def test_notes_end_like_sentences(crowd, tmp_path):
+def test_notes_become_sentences(crowd, tmp_path):
     fitted = Majority((1, 2)).fit(crowd.ballots)
-    page = Page(write_report(fitted, tmp_path / "r.html", notes=["one", "two.", "three!", "four?"]))
-    assert page.warnings() == ["one.", "two.", "three!", "four?"]
+    page = Page(write_report(fitted, tmp_path / "r.html", notes=["one", "two.", "three!", "four?", "f.csv is 5% off"]))
+    assert page.warnings() == ["One.", "Two.", "Three!", "Four?", "f.csv is 5 % off."]
+    box = page.root.one("div", "careful")
+    assert box.one("h3").text() == "Warnings"
+    assert box.one("summary").text() == "3 more", "two stay in sight, so that the first screen holds the answers"
+    assert len(box.one("details").all("li")) == 3
+    page = Page(write_report(fitted, tmp_path / "r.html", notes=["one"]))
+    assert page.root.one("div", "careful").one("h3").text() == "Warning"
+    assert page.root.one("div", "careful").all("details") == []
+
+
+def test_what_may_make_all_sets_wrong_comes_first_and_once(fitted, tmp_path):
+    changed = with_confidence(fitted, fitted.confidence_)
+    changed._estimate = replace(changed.estimate_, compute_ties=lambda: ("i3",), status="interrupted")
+    wrong = UPSIDE_DOWN[0].upper() + UPSIDE_DOWN[1:]
+    summary = summarize(changed)
+    object.__setattr__(summary, "is_upside_down", True)
+    found = warnings_of(summary, ["read as ballots", UPSIDE_DOWN])
+    assert found == [
+        f"{wrong}.",
+        outcome(changed.estimate_),
+        "Read as ballots.",
+        "1 set had equally likely rivals; the order of the alternatives decided.",
+    ]
 
 
 def test_gold_as_truths_or_as_a_mapping(crowd, fitted, tmp_path):

@@ -13,7 +13,7 @@ from test_shown_numbers import percent, wilson, with_confidence
 from epivote import AMLE, EM, Auto, Ballots, Calibrated, Majority, MaximumLikelihood, simulate, summarize, write_report
 from epivote.estimate.flags import FlagKind
 from epivote.report import overview
-from epivote.report.numbers import Trust, confidence_bands, differing, flagged_voters, trust_of
+from epivote.report.numbers import Flagged, Trust, confidence_bands, differing, flagged_voters, trust_of
 from reading import Page, percent_of, rows
 
 
@@ -92,6 +92,15 @@ def test_the_headline_agrees_with_gold(page, fitted, crowd):
     )
 
 
+def test_the_headline_where_all_sets_are_sure(fitted, crowd, tmp_path):
+    changed = with_confidence(fitted, [0.99] * 60)
+    card = Page(write_report(changed, tmp_path / "r.html", gold=crowd.gold)).card(0)
+    right = sum(fitted.truth_[z] == crowd.gold[z] for z in crowd.gold)
+    assert card.one("p", "muted").text() == (
+        f"All 60 sets have a confidence of at least 95 %; {right} of them are exactly right."
+    )
+
+
 def test_gold_that_was_kept_does_not_count_as_found(crowd, tmp_path):
     some = {z: crowd.gold[z] for z in list(crowd.gold)[:9]}
     fitted = EM((1, 2)).fit(crowd.ballots, gold=some)
@@ -130,6 +139,23 @@ def test_the_sample_goes_from_the_most_to_the_least_confident(page, fitted, crow
             assert set(known.chips()) == gold[name]
     narrow = [row.attributes.get("class") is None for row in table.one("tbody").all("tr")]
     assert narrow == [True, False, False, True, False, False, False, True], "what a phone has room for"
+
+
+def test_the_sample_is_shorter_below_warnings_and_so_are_long_sets(tmp_path):
+    names = [f"a{j}" for j in range(7)]
+    cast = {(f"v{i}", f"z{k}"): set(names[: 5 + k % 2]) for i in range(4) for k in range(9)}
+    fitted = MaximumLikelihood(0.9, 0.1, 0.5, bounds=(0, 7)).fit(Ballots.from_mapping(cast, alternatives=names))
+    gold = {"z0": names}
+    for notes, count in (([], 8), (["old"], 6)):
+        page = Page(write_report(fitted, tmp_path / "r.html", notes=notes, gold=gold))
+        table = page.card(0).one("table")
+        assert len(table.one("tbody").all("tr")) == count
+        for row in table.one("tbody").all("tr"):
+            own, known, _ = row.all("td")
+            assert own.chips() == names[:4]
+            more = "+1" if row.one("th").text() in ("z0", "z2", "z4", "z6", "z8") else "+2"
+            assert own.text().endswith(more)
+            assert known.text() == "" or known.text().endswith("+3")
 
 
 # How sure, and whether it can be trusted
@@ -230,8 +256,20 @@ def test_flagged_voters_are_named_and_those_with_few_ballots_apart(plain, fitted
     card = plain.card(2)
     assert card.one("p", "headline").text() == f"{len(suspicious)} of 11 voters are flagged"
     assert [each.text() for each in card.all("li")] == [
-        f"{each.voter} {'; '.join(each.flags)} ({each.ballots} ballots)" for each in suspicious[:4]
+        f"{each.voter} {'; '.join(each.flags)} ({each.ballots} ballots)" for each in suspicious[:3]
     ]
+
+
+@pytest.mark.parametrize("count", [3, 4])
+def test_not_all_flagged_voters_are_named(count):
+    voters = [SimpleNamespace(label=f"v{i}", flags=("odd",), ballots=9 - i, multiplicity=2) for i in range(count)]
+    ballots = SimpleNamespace(total_voters=20)
+    summary = SimpleNamespace(is_rated=True, estimate=SimpleNamespace(ballots=ballots))
+    card = overview.voters_found(summary, Flagged(tuple(voters), (voters[0],)))
+    assert card.headline == f"{2 * count} of 20 voters are flagged"
+    assert [row.name for row in card.rows] == ["v0", "v1", "v2"]
+    told = "2 voters have too few ballots to be judged."
+    assert card.rest == (f"Those with most ballots are shown. {told}" if count == 4 else told)
 
 
 def test_too_few_ballots_are_no_reason_for_doubt():

@@ -56,7 +56,7 @@ def public_address(address: str | None) -> str | None:
     if address is None:
         return None
     if not re.fullmatch(r"https?://[^/?#\s]+(/[A-Za-z0-9._~-]+)*/?", address):
-        raise InputError(f"--address {address!r} is no web address; write one such as https://quiz.example.org/")
+        raise InputError(f"--address {address!r} is not a web address; write one such as https://quiz.example.org/")
     first = path_of(address).partition("/")[2].partition("/")[0]
     if first in OWN_PATHS:
         raise InputError(

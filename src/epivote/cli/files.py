@@ -103,7 +103,7 @@ def convert(
 
 
 def _print(ballots: Ballots, to: Output | None) -> None:
-    """Ballots on standard output, as CSV unless `to` says otherwise."""
+    """Ballots on standard output, as CSV unless `to` names another format."""
     ending = {"abcvoting": ".abc.yaml", "preflib": ".cat"}.get(str(to), ".csv")
     with TemporaryDirectory(prefix="epivote-") as folder:
         (file,) = write_ballots(ballots, Path(folder) / f"ballots{ending}", format=to)

@@ -26,6 +26,7 @@ from epivote.estimate.em import EM
 from epivote.evaluate.sizes import check_sizes, suggest_size
 from epivote.formats.canonical import count_open, read_sizes, read_truths
 from epivote.formats.export import Export
+from epivote.kernels.compiling import WORTH_LOADING, can_compile
 from epivote.summary import Summary, summarize
 
 RULES: dict[str, Callable[[SizeBounds], Estimator]] = {
@@ -117,6 +118,10 @@ def fit(export: Export, source: Path, options: Fitting, status: StatusLine, chec
     if still_open:
         notes.append(
             f"{counted(still_open, 'set')} in {options.gold} {'is' if still_open == 1 else 'are'} not filled in"
+        )
+    if ballots.total_approvals >= WORTH_LOADING and not can_compile():
+        notes.append(
+            "large fits are faster with numba, which is not installed; add it with: pip install 'epivote[fast]'"
         )
     doubtful = check_sizes(ballots, estimator.estimate_.bounds).warning
     notes += [] if doubtful is None else [doubtful]

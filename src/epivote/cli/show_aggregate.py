@@ -130,11 +130,17 @@ def short_confidence(summary: Summary) -> tuple[str, ...]:
         return ()
     known, right = summary.estimate.calibration, f"About {round(summary.expected_right):,} should be exactly right"
     if known is None and summary.reproducibility is None:
-        return (f"{right}, if voters err independently.",)
+        return (f"{right}, if voters err independently{_kept(summary)}.",)
     basis = "is the probability under the model" if known is None else "was lowered for shared mistakes"
     if known is not None and known.source == "gold":
         basis = f"is calibrated with {counted(len(summary.estimate.gold), 'gold set')}"
     return f"{right}; confidence {basis}.", *short_gold(summary)
+
+
+def _kept(summary: Summary) -> str:
+    """How many gold sets were kept, where they were too few to calibrate with."""
+    count = len(summary.estimate.gold)
+    return f"; {counted(count, 'gold set')} kept as given" if count else ""
 
 
 def sizes_of(summary: Summary) -> str:

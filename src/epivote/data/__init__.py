@@ -10,6 +10,8 @@ estimate.py     Estimate: what an estimator found
 calibration.py  Calibration: how log-odds translate into truth
 names.py        names, checked once, and suggestions for misspelt ones
 numbers.py      shares and intervals as people read them
+html.py         small tables for notebooks
+exchange.py     to and from lists of dicts, pandas and indicator matrices
 lists.py        many short lists of numbers in two columns
 shards.py       ballots laid out for one pass: instances with equally many alternatives
 columns.py      what columns are called, and finding one

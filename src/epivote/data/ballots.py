@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from epivote.data.any_ballots import COLUMNS, AnyBallots
 from epivote.data.blocks import Menu
+from epivote.data.html import MOST_ROWS, html_table
 from epivote.data.names import BoolArray, IntArray, counted, frozen, row_ranges, starts_of
 from epivote.data.numbers import percent
 from epivote.errors import BallotError
@@ -189,6 +191,12 @@ class Ballots(AnyBallots):
         if self.menu is not None:
             parts.append(f"menus of {self.menu_sizes.min()}..{self.menu_sizes.max()}")
         return ", ".join(parts)
+
+    def _repr_html_(self) -> str:
+        """The first ballots as a table for notebooks."""
+        some = list(islice(self.items(), MOST_ROWS))
+        rows = [(voter, instance, ", ".join(sorted(ticks)) or "(none)") for (voter, instance), ticks in some]
+        return html_table(repr(self), ("voter", "instance", "alternatives"), rows, self.n_ballots)
 
     # Parts
 

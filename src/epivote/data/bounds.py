@@ -21,7 +21,7 @@ class SizeBounds:
     """Every true set has at least `lower` and at most `upper` alternatives (the paper's l and u).
 
     `upper=None` means no upper bound. `per_instance` overrides both for the instances it names; names that the ballots
-    do not have are passed over, so that bounds fit any selection of them.
+    do not have are ignored, so that bounds fit any selection of them.
     An upper bound beyond the number of offered alternatives is harmless; a lower one is an error
     that names the instance, raised when bounds meet ballots.
     """

@@ -13,7 +13,9 @@ from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import SizeBounds
 from epivote.data.calibration import Calibration
 from epivote.data.columns import MULTIPLICITY_COLUMN
-from epivote.data.names import BoolArray, FloatArray, IntArray
+from epivote.data.html import MOST_ROWS, html_table
+from epivote.data.names import BoolArray, FloatArray, IntArray, counted
+from epivote.data.numbers import probability
 from epivote.data.parameters import Parameters
 from epivote.data.truths import Truths
 
@@ -39,7 +41,7 @@ class Posterior:
     set_probabilities: FloatArray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Estimate:
     """Truths, parameters and how they were reached; `gold` names the instances whose sets were given.
 
@@ -131,6 +133,26 @@ class Estimate:
         return self.compute_ties()
 
     # Tables: columns by name, ready for a file, a frame or a page
+
+    def __repr__(self) -> str:
+        """What was found at a glance."""
+        how = f"{self.status} after {self.n_iterations:,} iterations" if self.n_iterations else self.status
+        return f"Estimate({counted(self.ballots.n_instances, 'set')} of size {self.bounds}, {how})"
+
+    def _repr_html_(self) -> str:
+        """The first sets as a table for notebooks."""
+        return html_table(repr(self), ("instance", "set", "confidence"), self.first_rows(), self.ballots.n_instances)
+
+    def first_rows(self, count: int = MOST_ROWS) -> list[tuple[str, str, str]]:
+        """Instance, set and confidence of the first instances, ready to print."""
+        names = self.truths.instances[:count]
+        stated = [""] * len(names)
+        if self.posterior is not None:
+            stated = [probability(value) for value in self.posterior.set_probabilities[:count].tolist()]
+        return [
+            (name, ", ".join(self.truths.listed(name)) or "(none)", "gold" if name in self.gold else sure)
+            for name, sure in zip(names, stated, strict=True)
+        ]
 
     def truth_table(self) -> dict[str, list[object]]:
         """`instance`, `alternatives` (a list of names), `confidence`; it is None for rules that know no rates.

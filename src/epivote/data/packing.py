@@ -45,7 +45,7 @@ def packing(
     """A packer whose folder appears when all went well, and not at all otherwise."""
     target = Path(folder)
     if target.exists():
-        raise FileError(f"{target} is there already; remove it or choose another folder")
+        raise FileError(f"{target} already exists; remove it or choose another folder")
     temporary = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -143,7 +143,7 @@ class Rows:
         if len(odd):
             row = int(np.flatnonzero(number == odd[0])[0])
             raise BallotError(
-                f"{self.place(row)}: {different[int(odd[0])]!r} is no list of alternatives; "
+                f"{self.place(row)}: {different[int(odd[0])]!r} is not a list of alternatives; "
                 'write ["a", "b"], or join names by |'
             )
         return lists.fill_null([]), number

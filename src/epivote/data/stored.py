@@ -96,4 +96,4 @@ def _array(data: bytes) -> NDArray[Any]:
 def _reason(error: Exception) -> str:
     if "CRC" in str(error):
         return "its checksum does not match"
-    return "it is cut short or is no packed file" if isinstance(error, zipfile.BadZipFile) else str(error)
+    return "it is cut short or is not a packed file" if isinstance(error, zipfile.BadZipFile) else str(error)

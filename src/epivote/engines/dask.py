@@ -27,8 +27,8 @@ POLL_SECONDS = 2.0  # between looks at whether a silent worker still lives; a ro
 WORKER_TIMEOUT_SECONDS = 60.0  # without any worker before a fit gives up; a round number
 MAX_RETRIES = 3  # workers that may die over the same blocks before a fit gives up; a round number
 GAVE_UP = (
-    "the cluster gave up: the workers that took a part of the ballots died one after the other, perhaps for want of "
-    "memory; give them more, or take more workers"
+    "the cluster gave up: every worker given this block of ballots died (out of memory?); give workers more memory, or "
+    "use more of them"
 )
 
 

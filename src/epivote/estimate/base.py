@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from abc import ABC, abstractmethod
+from html import escape
 from pathlib import Path
 from typing import Any, Self, get_args
 
@@ -14,6 +15,7 @@ from epivote.data.any_ballots import AnyBallots
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
 from epivote.data.estimate import Estimate
+from epivote.data.html import html_table
 from epivote.data.names import FloatArray, listing, suggestion, sums
 from epivote.data.parameters import Parameters
 from epivote.data.truths import Truths
@@ -61,7 +63,7 @@ class Estimator(ABC):
         `gold` gives the right sets of some instances: they are kept as they are and teach voters and priors.
         `history` gives earlier counts of some voters, as `voter_history_` returns them.
         `progress` is called after every iteration with its number and the objective.
-        `checkpoint` names a file that is kept up to date after every iteration; if it is there already, the fit that
+        `checkpoint` names a file that is kept up to date after every iteration; if it already exists, the fit that
         wrote it is continued.
         If it is interrupted (KeyboardInterrupt), what was reached so far is kept in `estimate_`, labelled so.
         """
@@ -129,6 +131,17 @@ class Estimator(ABC):
     def inclusion_(self) -> Any:
         """Probability of every offered alternative to be right, as a dataframe; no rows for rules without rates."""
         return self._frame(self.estimate_.inclusion_table())
+
+    @property
+    def truth_table_(self) -> Any:
+        """Sets as a dataframe of the kind given to `fit` (else Polars): instance, alternatives, confidence."""
+        return self._frame(self.estimate_.truth_table())
+
+    @property
+    def confidence_table_(self) -> Any:
+        """`confidence_` by instance, as a dataframe; missing values for rules without rates."""
+        columns = self.estimate_.truth_table()
+        return self._frame({name: column for name, column in columns.items() if name != "alternatives"})
 
     @property
     def confidence_(self) -> FloatArray | None:
@@ -200,6 +213,14 @@ class Estimator(ABC):
             if repr(value) != repr(usual[name])
         ]
         return f"{type(self).__name__}({', '.join(shown)})"
+
+    def _repr_html_(self) -> str:
+        """Before `fit` the constructor call; after it, also the first sets, as a table for notebooks."""
+        if self._estimate is None:
+            return f"<pre>{escape(repr(self))}</pre>"
+        title = f"{self!r}: {self._estimate!r}"
+        total = self._estimate.ballots.n_instances
+        return html_table(title, ("instance", "set", "confidence"), self._estimate.first_rows(), total)
 
     @classmethod
     def _parameter_names(cls) -> list[str]:

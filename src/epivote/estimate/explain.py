@@ -9,6 +9,7 @@ import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.estimate import Estimate
+from epivote.data.html import html_table
 from epivote.data.names import counted
 from epivote.data.numbers import probability
 from epivote.estimate.workload import InMemoryWorkload
@@ -95,6 +96,17 @@ class Explanation:
     def to_dict(self) -> dict[str, object]:
         """All of it, ready for JSON."""
         return {**asdict(self), "bound_effect": self.bound_effect}
+
+    def _repr_html_(self) -> str:
+        """Every alternative with its margin and probability, as a table for notebooks."""
+        rows = [
+            (each.alternative, "yes" if each.chosen else "no", f"{each.margin:+.2f}", probability(each.probability))
+            for each in self.accounts
+        ]
+        title = (
+            f"{self.instance}: {_names(self.answer)}, confidence {probability(self.confidence)}. {self.bound_effect}"
+        )
+        return html_table(title, ("alternative", "in the set", "margin (log-odds)", "inclusion probability"), rows)
 
     def to_text(self) -> str:
         """A page for a person."""

@@ -1,4 +1,4 @@
-"""How far each voter's rates can be trusted, and who is worth a look."""
+"""How far each voter's rates can be trusted, and which voters are flagged."""
 
 from __future__ import annotations
 

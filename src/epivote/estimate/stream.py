@@ -2,7 +2,7 @@
 
 The state is a sum of expected statistics. A new instance enters with a step that shrinks slower than 1/n, so that what
 was counted under early, poor rates fades. An instance that comes again, because late ballots arrived or because the
-stream is passed over once more, gives back its old share and enters anew with full weight; so several passes are
+stream is given once more, gives back its old share and enters anew with full weight; so several passes are
 incremental EM and lead to the optimum of the whole.
 """
 

@@ -97,13 +97,13 @@ def _oddities(ballots: AnyBallots, ticks: IntArray) -> Iterable[str]:
     known_names = set(names)
     joined = [name for name in names if _looks_joined(name, known_names)]
     if joined:
-        yield f"alternative {joined[0]!r} looks like several in one; say what separates them with --separator"
+        yield f"alternative {joined[0]!r} looks like several in one; name what separates them with --separator"
     lists = [name for name in names if name.startswith(("[", "{", "("))]
     if lists:
         yield f"alternative {lists[0]!r} looks like a list; try --format crowd-kit"
     missing = [name for name in names if name.strip().casefold() in NO_ANSWER]
     if missing:
-        yield f"alternative {missing[0]!r} looks like no answer at all; if so, --missing {missing[0].strip()!r} says it"
+        yield f"alternative {missing[0]!r} looks like a missing ballot; if so, add --missing {missing[0].strip()!r}"
     rare = [name for name, count in zip(names, ticks, strict=True) if 0 < count < RARE]
     if rare and ballots.total_ballots > 20 * RARE:
         yield f"ticked only once: {listing(rare, SHOWN)}; check the spelling"

@@ -12,7 +12,8 @@ from functools import cached_property
 import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
-from epivote.data.names import BoolArray, FloatArray, IntArray, as_names, listing
+from epivote.data.html import html_table
+from epivote.data.names import BoolArray, FloatArray, IntArray, as_names, counted, listing
 from epivote.errors import InputError
 from epivote.evaluate.intervals import Interval, mean_interval, share_interval
 
@@ -100,6 +101,11 @@ class Scores:
     jaccard: Interval
     micro_f1: float
     macro_f1: float
+
+    def _repr_html_(self) -> str:
+        """The same as a table for notebooks."""
+        title = f"Scores on {counted(self.n_instances, 'instance')}"
+        return html_table(title, ("accuracy", "mean", "95 % CI", "meaning"), self.rows())
 
     def rows(self) -> tuple[tuple[str, str, str, str], ...]:
         """Name, mean, interval and meaning of every accuracy, in words."""

@@ -14,6 +14,7 @@ import numpy as np
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.names import counts_of
+from epivote.data.numbers import percent
 
 OUTSIDE = 20  # one ballot in so many may be smaller than the suggested sizes, and as many larger; a round number
 FAR_BETTER = (
@@ -48,7 +49,7 @@ class SizeSuggestion:
     def reason(self) -> str:
         """How they were found."""
         ticks = str(self.most) if self.least == self.most else f"{self.least} to {self.most}"
-        words = f"the middle 90% of the ballots have {ticks} tick{'' if ticks == '1' else 's'}"
+        words = f"the middle 90 % of the ballots have {ticks} tick{'' if ticks == '1' else 's'}"
         if self.lower > self.least:
             words += ", and few instances have mostly empty ballots"
         return words
@@ -78,7 +79,7 @@ def suggest_size(ballots: AnyBallots) -> SizeSuggestion:
     >>> from epivote import reference_crowd
     >>> found = suggest_size(reference_crowd(instances=500, voters=50, alternatives=5, upper=2).ballots)
     >>> print(found.bounds, "because", found.reason)
-    1..3 because the middle 90% of the ballots have 0 to 3 ticks, and few instances have mostly empty ballots
+    1..3 because the middle 90 % of the ballots have 0 to 3 ticks, and few instances have mostly empty ballots
     """
     seen = _looked_at(ballots)
     times, is_empty = seen.ballot_multiplicities, seen.ballot_sizes == 0
@@ -133,9 +134,9 @@ class SizeCheck:
         if not self.is_doubtful:
             return None
         sample = "" if self.sampled is None else f", in a sample of {self.sampled:,} instances,"
-        allowed = _percent(self.n_inside_shifted / self.n_ballots)
+        allowed = percent(self.n_inside_shifted / self.n_ballots, 0)
         return (
-            f"{_percent(self.outside)} of the ballots{sample} have a size that the size bounds {self.bounds} forbid, "
+            f"{percent(self.outside, 0)} of the ballots{sample} have a size that the size bounds {self.bounds} forbid, "
             f"while {self._shifted()} would allow {allowed} of them; check the size bounds"
         )
 
@@ -191,10 +192,3 @@ def _looked_at(ballots: AnyBallots) -> AnyBallots:
     if ballots.is_in_memory:
         return ballots
     return ballots.sample_instances(max(1, ballots.n_instances // MOST_PACKED))
-
-
-def _percent(share: float) -> str:
-    """A whole number of percent, but never 100% of less than all, nor 0% of something."""
-    if share < 1 and round(100 * share) == 100:
-        return "more than 99%"
-    return "less than 1%" if share > 0 and round(100 * share) == 0 else f"{share:.0%}"

@@ -58,9 +58,9 @@ def _counts(found: Collector, value: Any, status: str | None) -> bool:
         ] = 1
         status = SUBMITTED if value is not None else "without a value"
     if status != SUBMITTED:
-        found.remark(f"a response that is {status} was taken as no ballot")
+        found.remark(f"a response that is {status} counts as a missing ballot")
     elif value is None:
-        found.remark("a submitted response without a value was taken as no ballot")
+        found.remark("a submitted response without a value counts as a missing ballot")
     return status == SUBMITTED and value is not None
 
 
@@ -68,11 +68,11 @@ def _without_answer(found: Collector, voter: Any, instance: Any, place: str) -> 
     """A user submitted a record without a response to the question: an empty ballot if `blank` says so."""
     if found.reading.blank == "empty":
         found.add(voter, instance, [], place)
-        found.remark("a record submitted without a response to the question was taken as an empty ballot")
+        found.remark("a record submitted without a response to the question counts as an empty ballot")
     else:
         found.remark(
-            "a record submitted without a response to the question was taken as no ballot; --blank empty counts it as "
-            "one with nothing ticked"
+            "a record submitted without a response to the question counts as a missing ballot; --blank empty counts it "
+            "as one with nothing ticked"
         )
 
 
@@ -88,7 +88,7 @@ def _suggestion(found: Collector, row: ArgillaRow, question: str, instance: Any,
         value, agent = row.get(f"{question}{SUGGESTION}"), row.get(f"{question}{SUGGESTION}.agent")
     if value is not None:
         found.add(agent or "suggestion", instance, value, place)
-        found.remark("a suggestion was taken as the ballot of its agent")
+        found.remark("a suggestion counts as the ballot of its agent")
 
 
 def _names(row: ArgillaRow) -> list[str]:

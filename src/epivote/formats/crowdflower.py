@@ -35,18 +35,18 @@ def read_crowdflower(source: SourceFile, reading: Reading) -> Collector:
     split = JoinedCells(reading.separator, reading.alternatives)
     if reading.separator is None and cells.str.contains(LINE_BREAK, literal=True).any():
         split = JoinedCells(LINE_BREAK)
-        found.remark(f"cells were split at {LINE_BREAK!r}; --separator says otherwise")
+        found.remark(f"cells were split at {LINE_BREAK!r} (override with --separator)")
     ticks = split(pl.Series(cells.unique(maintain_order=True)))
     of_cell = dict(zip(cells.unique(maintain_order=True), ticks.to_list(), strict=True))
     tainted = table.frame[TAINTED] if TAINTED in table.columns else pl.Series([None] * len(cells), dtype=pl.String)
     workers, units = table.column((WORKER,)).to_list(), instances_of(table, reading, [UNIT])
     for row, cell in enumerate(cells):
         if plain(tainted[row] or "") == "true":
-            found.remark("a judgment that is tainted was taken as no ballot")
+            found.remark("a judgment that is tainted counts as a missing ballot")
             continue
         names = of_cell[cell]
         if cell and names is None:
-            raise FileError(f"{table.place(row)}: {cell[:60]!r} is no list of alternatives; correct it there")
+            raise FileError(f"{table.place(row)}: {cell[:60]!r} is not a list of alternatives; correct it there")
         chosen = tuple(name for name in names or () if name)
         found.submit(workers[row], units[row], chosen, f"line {table.lines[row]}")
     for note in split.notes:

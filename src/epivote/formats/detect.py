@@ -131,13 +131,13 @@ def read_source(source: SourceFile, reading: Reading) -> Export:
 
 def _unknown(source: SourceFile, kind: str, error: BaseException) -> FileError:
     what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-    return FileError(f"{source} is no {kind} file as understood here ({what}); say what it is with --format")
+    return FileError(f"{source} is not a {kind} file that can be read ({what}); name its format with --format")
 
 
 def _passed_over(reading: Reading, kind: str) -> list[str]:
     """What the user said that this format has no use for."""
     said = [name for name in ANY_USE if getattr(reading, name) is not None and kind not in ANY_USE[name]]
-    return [f"--{name.replace('_', '-')} has no use in a {kind} file and was passed over" for name in said]
+    return [f"--{name.replace('_', '-')} does not apply to {kind} files; ignored" for name in said]
 
 
 def _without_none(export: Export, none: str | None) -> Export:
@@ -189,7 +189,7 @@ def _folder(source: SourceFile) -> Format:
             return kind
     if is_doccano(source.path):
         return "doccano"
-    raise FileError(f"{source} is a folder of no known export; name a file in it, or say what it is with --format")
+    raise FileError(f"{source} is a folder of no known export; name a file in it, or name its format with --format")
 
 
 def _json(source: SourceFile, reading: Reading) -> Format:
@@ -243,7 +243,7 @@ def _unknown_records(source: SourceFile, first: dict[str, Any]) -> FileError:
     has = f"its first record has {listing(list(first), 10)}" if first else "it holds no list of records"
     return FileError(
         f"{source} is not a known export: {has}; looked for voter and instance (tables), annotations (Label Studio), "
-        "responses (Argilla), _input_hash (Prodigy), label (doccano); say what it is with --format, or name its "
+        "responses (Argilla), _input_hash (Prodigy), label (doccano); name its format with --format, or name its "
         "columns with --voter, --instances and --ticks"
     )
 

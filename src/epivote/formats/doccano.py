@@ -101,7 +101,7 @@ def _labels(found: Collector, example: dict[str, Any], place: str) -> list[objec
         raise FileError(f"{found.source}, {place}: it has none of {', '.join(LABELS)}; only classification can be read")
     labels = fields[0]
     if not isinstance(labels, list) or any(isinstance(label, (list, dict)) for label in labels):
-        raise FileError(f"{found.source}, {place}: {labels!r} is no list of labels; only classification can be read")
+        raise FileError(f"{found.source}, {place}: {labels!r} is not a list of labels; only classification can be read")
     return labels
 
 
@@ -113,9 +113,9 @@ def _example(found: Collector, voter: str, example: dict[str, Any], place: str) 
     if not labels:
         if found.reading.blank != "empty":
             found.remark(
-                "an example without labels may never have been opened and was taken as no ballot; export only "
+                "an example without labels may never have been opened and counts as a missing ballot; export only "
                 "confirmed examples and say --blank empty to count it as one with nothing ticked"
             )
             return
-        found.remark("an example without labels was taken as an empty ballot")
+        found.remark("an example without labels counts as an empty ballot")
     found.add(voter, instance, labels, place)

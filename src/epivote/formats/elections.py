@@ -44,7 +44,8 @@ def checked_count(file: SourceFile, value: object, what: str) -> int:
     """A number of alternatives that memory can hold, or of voters that can be counted."""
     most = MOST_ALIKE if what == "voters" else MAX_COUNT
     if type(value) is not int or not 0 <= value <= most:
-        raise FileError(f"{file}: {value!r} is no number of {what} that can be read; it must be at most {most:,}")
+        limit = f"it must be a whole number of at most {most:,}"
+        raise FileError(f"{file}: {value!r} is not a valid number of {what}; {limit}")
     return value
 
 
@@ -139,7 +140,7 @@ def _remarks(found: Collector, content: dict[str, Any]) -> None:
     if size is not None:
         found.remark(f"committeesize is {size}; say --size {size} if so many are right")
     if any(weight != int(weight) for weight in weights):
-        found.remark("voter_weights are not whole numbers and were passed over: reliability is learnt from the ballots")
+        found.remark("voter_weights are not whole numbers and were ignored; reliability is learnt from the ballots")
     elif any(weight != 1 for weight in weights):
         found.remark("voter_weights say how many voters with the same ballots everyone stands for")
 

@@ -81,13 +81,13 @@ class Collector:
     def submit(self, voter: object, instance: object, ticks: tuple[object, ...], place: str) -> None:
         """A ballot that was handed in; one without ticks is empty, unless the user says it is missing."""
         if len(ticks) == 1 and isinstance(ticks[0], str) and self.reading.is_missing(ticks[0]):
-            self.remark(f"an answer {ticks[0]!r} was taken as no ballot")
+            self.remark(f"an answer {ticks[0]!r} counts as a missing ballot")
         elif ticks:
             self.add(voter, instance, ticks, place)
         elif self.reading.blank == "missing":
-            self.remark("a submitted answer without ticks was taken as no ballot")
+            self.remark("a submitted answer without ticks counts as a missing ballot")
         else:
-            self.remark("a submitted answer without ticks was taken as an empty ballot; --blank missing leaves it out")
+            self.remark("a submitted answer without ticks counts as an empty ballot; --blank missing leaves it out")
             self.add(voter, instance, ticks, place)
 
     def add_gold(self, instance: object, right: object, place: str) -> None:
@@ -104,7 +104,7 @@ class Collector:
             raise BallotError(f"{self.source}, {place}: the {what} is blank; give every ballot {_a(what)}")
         found = as_name(value)
         if found is None:
-            raise BallotError(f"{self.source}, {place}: {value!r} is no name of {_a(what)}; write it as text")
+            raise BallotError(f"{self.source}, {place}: {value!r} is not a name of {_a(what)}; write it as text")
         return found
 
     def names(self, ticks: object, place: str) -> tuple[str, ...]:
@@ -112,7 +112,7 @@ class Collector:
         if isinstance(ticks, (str, int)) and not isinstance(ticks, bool):
             ticks = [ticks]
         if not isinstance(ticks, (list, tuple)):
-            raise BallotError(f"{self.source}, {place}: {ticks!r} is no list of alternatives; export it again")
+            raise BallotError(f"{self.source}, {place}: {ticks!r} is not a list of alternatives; export it again")
         return tuple(self.name(tick, "alternative", place) for tick in ticks)
 
     def export(self) -> Export:

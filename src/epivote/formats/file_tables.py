@@ -178,7 +178,9 @@ def _checked(cell: Any, column: str, lists: bool, place: Place, row: int) -> Any
     if cell is None or (isinstance(cell, bool) and not lists):
         return None if cell is None else str(int(cell))
     if lists and not isinstance(cell, list):
-        raise FileError(f"{place(row)}: {cell!r} in {column!r} is no list where other records have one; make it a list")
+        raise FileError(
+            f"{place(row)}: {cell!r} in {column!r} is not a list, but other records have lists there; make it a list"
+        )
     found = [as_name(each) for each in cell] if isinstance(cell, list) else [as_name(cell)]
     if None in found:
         raise FileError(f"{place(row)}: {cell!r} in {column!r} is neither a name nor a list of names")

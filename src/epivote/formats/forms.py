@@ -61,8 +61,8 @@ NO_QUESTIONS = MARKERS | set(
     )
 )
 BLANK_REMARKS = {
-    "missing": "a question without ticks was taken as no ballot; --blank empty counts it as one with nothing ticked",
-    "empty": "a question without ticks was taken as an empty ballot; --blank missing counts it as no ballot",
+    "missing": "a question without ticks counts as a missing ballot; --blank empty counts it as an empty one",
+    "empty": "a question without ticks counts as an empty ballot; --blank missing counts it as a missing one",
 }
 VOTER_NAMES = (*RESPONDENT_COLUMNS, "Username", "Email Address", "Email", "Name", *VOTER_COLUMNS, "id")
 TICK_SEPARATORS = (";", "\n", ",", "|")
@@ -147,7 +147,7 @@ def _add(
         ticks = _split(cell, separator, reading.alternatives, f"{found.source}, {place}") if cell else None
     if is_gold:
         if ticks is None:
-            found.remark("a blank cell of the gold row was taken as not known")
+            found.remark("a blank cell of the gold row counts as not known")
         else:
             found.add_gold(question.name, ticks, place)
         return
@@ -181,13 +181,13 @@ def _respondent(table: TextTable, reading: Reading) -> str | None:
 def _voters(table: TextTable, respondent: str | None, found: Collector) -> list[str]:
     """The name of every row's respondent; rows are different respondents where nothing or only the time names them."""
     if respondent is None:
-        found.remark("every row was taken as a respondent of its own; --voter names the column that tells them apart")
+        found.remark("every row counts as a different respondent; --voter names the column that identifies them")
         return [f"row {number}" for number in range(1, len(table.frame) + 1)]
     names = [name or f"row {number}" for number, name in enumerate(table.frame[respondent], start=1)]
     often = Counter(names)
     if plain(respondent) not in map(plain, TIMES) or len(often) == len(names):
         return names
-    found.remark(f"rows with the same {respondent!r} were taken as different respondents")
+    found.remark(f"rows with the same {respondent!r} count as different respondents")
     return [name if often[name] == 1 else f"{name}, row {number}" for number, name in enumerate(names, start=1)]
 
 
@@ -240,12 +240,12 @@ def _remarks(found: Collector, questions: Sequence[Question], separator: str) ->
     said = reading.question or reading.instances
     if said is None and (len(questions) > 1 or questions[0].options):
         names = listing([each.name for each in questions], MOST_QUESTIONS)
-        found.remark(f"{counted(len(questions), 'question')} read: {names}; --question or --instances names others")
+        found.remark(f"{counted(len(questions), 'question')} read: {names}; --question or --instances selects others")
     if any(each.options for each in questions):
         found.remark("a column per option was read as ticks; cells that are blank or say no are not ticked")
     joined = [each for each in questions if each.column]
     if joined and reading.alternatives is None and reading.separator is None:
-        found.remark(f"cells were split at {separator!r}; --separator or --alternatives says otherwise")
+        found.remark(f"cells were split at {separator!r} (override with --separator or --alternatives)")
     if any("___" in name for each in questions for name in _columns(each)):
         found.remark("REDCap writes 0 also where nobody answered; such rows count as empty ballots")
     ticked: dict[str, set[str]] = {each.name: set() for each in joined}

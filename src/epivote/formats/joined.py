@@ -72,7 +72,7 @@ class JoinedCells:
             self._strip = True
             example = cells.filter(cells.str.contains(self.separator, literal=True))[0]
             self.notes = (
-                f"cells such as {example[:SHOWN]!r} were split at {self.separator!r}; --separator says otherwise",
+                f"cells such as {example[:SHOWN]!r} were split at {self.separator!r} (override with --separator)",
             )
             return
         for mark in MARKS:

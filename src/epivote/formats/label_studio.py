@@ -47,7 +47,7 @@ def annotations_of(task: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def predictions_of(task: dict[str, Any]) -> list[dict[str, Any]]:
-    """The predictions of a task; mere numbers of some are passed over."""
+    """The predictions of a task; mere numbers of some are ignored."""
     return [each for each in task.get("predictions") or [] if isinstance(each, dict)]
 
 
@@ -165,7 +165,7 @@ def _predictions(found: Collector, instance: object, task: dict[str, Any], quest
         model = prediction.get("model_version") or (f"model {position}" if len(answering) > 1 else "model")
         for key, ticks in answers(prediction, question, f"{found.source}, task {instance}").items():
             found.add(model, _instance(instance, key), ticks, f"task {instance}", "")
-        found.remark("a prediction was taken as the ballot of its model version")
+        found.remark("a prediction counts as the ballot of its model version")
 
 
 def _is_ours(prediction: dict[str, Any]) -> bool:
@@ -183,14 +183,14 @@ def _annotation(
 ) -> None:
     place = f"task {instance}, annotation {annotation.get('id', '?')}"
     if annotation.get("was_cancelled"):
-        found.remark("a cancelled annotation was taken as no ballot")
+        found.remark("a cancelled annotation counts as a missing ballot")
         return
     chosen_at = answers(annotation, question, f"{found.source}, {place}")
     if not chosen_at and not by_place:
         if found.reading.blank == "missing":
-            found.remark("an annotation without choices was taken as no ballot")
+            found.remark("an annotation without choices counts as a missing ballot")
             return
-        found.remark("an annotation without choices was taken as an empty ballot; --blank missing takes it as none")
+        found.remark("an annotation without choices counts as an empty ballot; --blank missing counts it as missing")
         chosen_at = {"": []}
     for key, ticks in chosen_at.items():
         if any(STEP in tick for tick in ticks):

@@ -40,9 +40,11 @@ def read_min(source: SourceFile, reading: Reading) -> Collector:
         answer = row.get(question)
         if answer is None:
             if reading.blank == "missing":
-                found.remark("an annotation without choices was taken as no ballot")
+                found.remark("an annotation without choices counts as a missing ballot")
                 continue
-            found.remark("an annotation without choices was taken as an empty ballot; --blank missing takes it as none")
+            found.remark(
+                "an annotation without choices counts as an empty ballot; --blank missing counts it as missing"
+            )
         ticks = [tick_name(tick, f"{source}, {place}") for tick in _ticks(answer, question, source, place, nested)]
         if any(STEP in tick for tick in ticks):
             found.remarks[f"nested choices are named by their path, its steps joined by {STEP.strip()!r}"] = 1

@@ -16,8 +16,8 @@ ABOVE_VOTERS = (*VOTER_COLUMNS, "name", "")
 ABOVE_INSTANCES = ("id", "file", "filename", "path", "url")
 """Ends of names of columns that hold instances, unless they are voters' names."""
 ASSUMED = {
-    "voters": "every row was taken as a voter on one instance; --rows instances takes it as an instance of one voter",
-    "instances": "every row was taken as an instance of one voter; --rows voters takes it as a voter on one instance",
+    "voters": "every row counts as a voter on one instance; with --rows instances it is an instance of one voter",
+    "instances": "every row counts as an instance of one voter; with --rows voters it is a voter on one instance",
 }
 
 

@@ -34,7 +34,7 @@ def read_mturk(source: SourceFile, reading: Reading) -> Collector:
     ticks = _reader(table, found)
     for row, (worker, item) in enumerate(zip(workers, items, strict=True)):
         if status[row] == "Rejected":
-            found.remark("a rejected assignment was taken as no ballot")
+            found.remark("a rejected assignment counts as a missing ballot")
         else:
             found.submit(worker, item, ticks(row), f"line {table.lines[row]}")
     return found
@@ -117,7 +117,7 @@ def _list(table: TextTable, row: int, text: str) -> tuple[str, ...]:
     if not isinstance(found, list):
         found = [found] if isinstance(found, str) else None
     if found is None:
-        raise FileError(f"{table.place(row)}: {text[:60]!r} is no list of labels; export the batch again")
+        raise FileError(f"{table.place(row)}: {text[:60]!r} is not a list of labels; export the batch again")
     return tuple(found)
 
 

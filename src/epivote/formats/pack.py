@@ -54,7 +54,7 @@ def pack_files(
     """
     target, reading = Path(folder), settled(Reading(format=format, **options))
     if target.exists():
-        raise FileError(f"{target} is there already; remove it or choose another folder")
+        raise FileError(f"{target} already exists; remove it or choose another folder")
     with ExitStack() as stack:
         sources = [stack.enter_context(open_source(path, reading.encoding)) for path in paths]
         kinds = [format or detect(source, reading) for source in sources]

@@ -60,7 +60,7 @@ def _choices(source: SourceFile, reading: Reading) -> Collector:
         found.menu[str(instance)] = tuple(dict.fromkeys((*known, *options)))
         answer = record.get("answer", "accept")
         if answer != "accept":
-            found.remark(f"an answer {answer!r} was taken as no ballot")
+            found.remark(f"an answer {answer!r} counts as a missing ballot")
             continue
         found.add(voter, instance, record.get("accept") or [], place, record.get("_timestamp"))
     answered = {instance for _, instance in found.ballots}
@@ -125,9 +125,9 @@ def _verdicts(found: Collector) -> Verdicts:
             raise FileError(f"{found.source}, {place}: it does not say which label was accepted or rejected (label)")
         seen[label] = None
         if wanted and label not in wanted:
-            found.remark("a record about a label that --alternatives does not name was passed over")
+            found.remark("a record about a label that --alternatives does not name was ignored")
         elif answer not in ("accept", "reject"):
-            found.remark(f"an answer {answer!r} was taken as no ballot")
+            found.remark(f"an answer {answer!r} counts as a missing ballot")
         else:
             key = found.name(voter, "voter", place), found.name(instance, "instance", place)
             verdict = Verdict(answer == "accept", record.get("_timestamp"), place)

@@ -127,7 +127,7 @@ def _shape_of(source: SourceFile, reading: Reading, kind: TableKind) -> Shape:
                 f"{source}: no 0/1 column is left besides {listing((voter, *instances))}; name the column of ticks "
                 "with --ticks"
             )
-        notes = [f"columns without 0 or 1 were left out: {listing(others)}; --ticks names others"] if others else []
+        notes = [f"columns without 0 or 1 were left out: {listing(others)}; --ticks selects others"] if others else []
         shape = Shape("indicators", voter, instances, marks, JoinedCells(None), (*notes,))
     else:
         usual = TICK_COLUMNS if kind == "ticks" else LIST_COLUMNS

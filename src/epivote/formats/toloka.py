@@ -44,7 +44,7 @@ def read_toloka(source: SourceFile, reading: Reading) -> Collector:
         if right:
             found.add_gold(item, right, f"line {table.lines[row]}")
         if states[row] not in ANSWERED:
-            found.remark(f"an assignment that is {states[row]} was taken as no ballot")
+            found.remark(f"an assignment that is {states[row]} counts as a missing ballot")
             continue
         answer = ticks(row)
         found.submit(worker, item, answer, f"line {table.lines[row]}")

@@ -14,4 +14,9 @@ def loaded() -> bool:
 
 def worth_compiling(n_approvals: int) -> bool:
     """Whether passes over so many approvals should be compiled."""
-    return n_approvals >= (WORTH_CALLING if loaded() else WORTH_LOADING) and find_spec("numba") is not None
+    return n_approvals >= (WORTH_CALLING if loaded() else WORTH_LOADING) and can_compile()
+
+
+def can_compile() -> bool:
+    """Whether numba is installed; without it arrays do the same work."""
+    return find_spec("numba") is not None

@@ -19,7 +19,7 @@ from epivote.estimate.base import UPSIDE_DOWN
 from epivote.estimate.review import MOST_BALLOTS, Doubt
 from epivote.evaluate.agreement import Agreement
 from epivote.evaluate.calibration import CalibrationBin
-from epivote.report.numbers import Bands, Voters, top_pairs
+from epivote.report.numbers import Bands, Voters, estimated_places, top_pairs
 from epivote.report.overview import Bar, sizes_in_words
 from epivote.report.written import UNKNOWN, probability, share, spaced, weight, whole
 from epivote.summary import GoldCheck, Summary
@@ -55,25 +55,30 @@ class Accuracy:
 
 
 def warnings_of(summary: Summary, notes: Sequence[str]) -> list[str]:
-    """Reasons to be careful, those given first."""
+    """Reasons to be careful: what may make all sets wrong first, then the notes given, then ties."""
     estimate = summary.estimate
-    told = [spaced(note if note.endswith((".", "!", "?")) else f"{note}.") for note in notes]
-    found = []
-    if summary.is_upside_down and not any(UPSIDE_DOWN in note for note in notes):
-        found.append(f"{UPSIDE_DOWN}.")
-    doubtful = summary.size_check.warning
-    if doubtful is not None and not any(doubtful in note for note in notes):
-        found.append(f"{doubtful}.")
+    found = [UPSIDE_DOWN] if summary.is_upside_down else []
+    if summary.size_check.warning is not None:
+        found.append(summary.size_check.warning)
+    given = [note for note in notes if not any(each in note for each in found)]
     if not estimate.converged:
         found.append(outcome(estimate))
     if isinstance(summary.fitted, AMLE):
         found.append(
-            "AMLE treats its own sets as certain while it learns about the voters, so its confidence is too high."
+            "AMLE treats its own sets as certain while it learns about the voters, so its confidence is too high"
         )
+    found += given
     if estimate.ties:
         sets = counted(len(estimate.ties), "set")
-        found.append(f"{sets} had equally likely rivals; the order of the alternatives decided.")
-    return [*told, *(spaced(f"{each[0].upper()}{each[1:]}") for each in found)]
+        found.append(f"{sets} had equally likely rivals; the order of the alternatives decided")
+    return [spaced(_sentence(each)) for each in found]
+
+
+def _sentence(words: str) -> str:
+    """With a capital letter, unless the first word is no plain word but, for instance, a file; and with a full stop."""
+    first = words.split(" ", 1)[0].rstrip(".!?,:;")
+    begun = f"{words[:1].upper()}{words[1:]}" if first.isalpha() else words
+    return begun if begun.endswith((".", "!", "?")) else f"{begun}."
 
 
 def outcome(estimate: Estimate) -> str:
@@ -154,7 +159,7 @@ def _doubtful(summary: Summary) -> str:
     first = "it comes" if count == 1 else "they come"
     most = f" for the {DOUBTS_SHOWN} most doubtful" if count > DOUBTS_SHOWN else ""
     return (
-        f"{count:,} of {counted(summary.estimate.ballots.n_instances, 'set')} {'has' if count == 1 else 'have'} a "
+        f"{count:,} of {counted(len(estimated_places(summary)), 'set')} {'has' if count == 1 else 'have'} a "
         f"confidence below {least}; {first} first. The last column estimates{most} how many further ballots of an "
         f"average voter would raise the confidence to {least}."
     )

@@ -21,7 +21,7 @@ MOST_NAMED = 25  # alternatives whose names fit an axis
 
 
 def plot_voter_map(fitted: Estimator, ax: Axes | None = None) -> Axes:
-    """Hit rate against false-alarm rate, area by ballots; orange is worth a look, few voters have 0.95 intervals."""
+    """Hit rate against false-alarm rate, area by ballots; orange voters are flagged, few voters have 0.95 intervals."""
     ax = ax or new_axes()
     voters = voters_of(summarize(fitted))
     x, y = voters.false_alarm_rates, voters.hit_rates
@@ -34,7 +34,7 @@ def plot_voter_map(fitted: Estimator, ax: Axes | None = None) -> Axes:
     flagged = np.array([bool(flags) for flags in voters.flags], bool)
     for some, colour, edge, label in (
         (~flagged, FOR, "white", "voters"),
-        (flagged, AGAINST, "black", "worth a look"),
+        (flagged, AGAINST, "black", "flagged"),
     ):
         if some.any():
             ax.scatter(

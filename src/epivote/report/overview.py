@@ -22,8 +22,10 @@ from epivote.report.written import NO_BREAK, probability, share, spaced, whole
 from epivote.summary import Summary
 
 SAMPLE = 8  # sets shown; what fits beside the other cards on a screen of 900 lines
+SAMPLE_BELOW_WARNINGS = 6  # the same where warnings stand above
+MEMBERS_SHOWN = 4  # alternatives of a set in the sample; more would take a second line
 NARROW_SAMPLE = 3  # of these on a phone
-VOTERS_SHOWN = 4  # flagged voters named; likewise
+VOTERS_SHOWN = 3  # flagged voters named; likewise
 NAMES_IN_STEP = 3  # voters named in a sentence; a round number
 OFTEN_CONFUSED = 0.05  # of all ballots, from which a pair of alternatives is worth rewording; a round number
 MOSTLY = 0.5  # share of doubtful sets from which the whole crowd is too small; a round number
@@ -40,15 +42,28 @@ class Bar(NamedTuple):
     length: str = ""
 
 
+class ShortSet(NamedTuple):
+    """The first members of a set, and `+2` if there are two more."""
+
+    members: tuple[str, ...]
+    more: str
+
+    @classmethod
+    def of(cls, members: Sequence[str]) -> ShortSet:
+        """As many members as have room."""
+        left = len(members) - MEMBERS_SHOWN
+        return cls(tuple(members[:MEMBERS_SHOWN]), f"+{left}" if left > 0 else "")
+
+
 class SampleRow(NamedTuple):
     """One set of the sample; `gold` is None where it is not known, `narrow` says whether a phone shows the row."""
 
     instance: str
     link: str
-    members: tuple[str, ...]
+    found: ShortSet
     confidence: str
     percent: str
-    gold: tuple[str, ...] | None
+    gold: ShortSet | None
     mark: str
     narrow: bool
 
@@ -127,11 +142,10 @@ def sizes_in_words(summary: Summary) -> str:
     )
 
 
-def sets_found(summary: Summary) -> SetsCard:
+def sets_found(summary: Summary, *, below_warnings: bool) -> SetsCard:
     """The headline counts and a sample of the sets."""
     head = headline_of(summary)
-    gold = gold_sets(summary)
-    rows = _sample(summary, gold)
+    rows = _sample(summary, gold_sets(summary), SAMPLE_BELOW_WARNINGS if below_warnings else SAMPLE)
     value, label, sentence = _headline(summary, head)
     caption = (
         "A sample, from the most to the least confident set"
@@ -155,10 +169,7 @@ def _headline(summary: Summary, head: Headline) -> tuple[str, str, str]:
         )
         if not summary.is_rated:
             return value, label, f"{summary.method} states no confidence.{kept}"
-        sure = (
-            f"{head.n_sure:,} of all {counted(head.n_estimated, 'set')} {_have(head.n_sure)} a confidence of at least "
-            f"{least}"
-        )
+        sure = f"{_of_all(head.n_sure, head.n_estimated)} {_have(head.n_sure)} a confidence of at least {least}"
         if head.n_sure_compared:
             known = "of them" if head.n_sure_compared == head.n_sure else f"of the {head.n_sure_compared:,} with gold"
             sure += f"; {head.n_sure_right:,} {known} {_are(head.n_sure_right)} exactly right"
@@ -174,9 +185,9 @@ def _no_confidence(summary: Summary) -> str:
     return f"{summary.method} counts approvals and does not learn who is reliable, so it states no confidence."
 
 
-def _sample(summary: Summary, gold: dict[str, frozenset[str]]) -> list[SampleRow]:
+def _sample(summary: Summary, gold: dict[str, frozenset[str]], count: int) -> list[SampleRow]:
     places = estimated_places(summary)
-    places = spread_sample(summary.confidence, places, SAMPLE) if summary.is_rated else places[:SAMPLE]
+    places = spread_sample(summary.confidence, places, count) if summary.is_rated else places[:count]
     narrow = {0, (len(places) - 1) // (NARROW_SAMPLE - 1), len(places) - 1}
     return [_sample_row(summary, z, gold, narrow=k in narrow) for k, z in enumerate(places.tolist())]
 
@@ -188,10 +199,10 @@ def _sample_row(summary: Summary, z: int, gold: dict[str, frozenset[str]], *, na
     return SampleRow(
         name,
         link_to(name),
-        tuple(truths.listed(name)),
+        ShortSet.of(truths.listed(name)),
         "" if confidence is None else probability(confidence),
         "" if confidence is None else _length(confidence),
-        None if known is None else tuple(each for each in order if each in known),
+        None if known is None else ShortSet.of([each for each in order if each in known]),
         "" if known is None else "right" if known == truths[name] else "wrong",
         narrow,
     )
@@ -274,8 +285,7 @@ def voters_found(summary: Summary, flagged: Flagged) -> VotersCard:
         VoterRow(each.label, spaced("; ".join(each.flags)), counted(each.ballots, "ballot"))
         for each in suspicious[:VOTERS_SHOWN]
     ]
-    left = n_flagged - sum(each.multiplicity for each in suspicious[:VOTERS_SHOWN])
-    more = f"{left:,} more {_are(left)} flagged. " if left else ""
+    more = "Those with most ballots are shown. " if len(suspicious) > VOTERS_SHOWN else ""
     return VotersCard(f"{n_flagged:,} of {total} {_are(n_flagged)} flagged", rows, (more + unknown).strip())
 
 
@@ -302,7 +312,7 @@ def next_steps(
 def _about_doubts(summary: Summary, doubts: Sequence[Doubt]) -> list[NextStep]:
     if not doubts:
         return []
-    count, looked_at, total = summary.n_doubtful, len(doubts), summary.estimate.ballots.n_instances
+    count, looked_at, total = summary.n_doubtful, len(doubts), len(estimated_places(summary))
     if count > looked_at and count > MOSTLY * total:
         text = (
             f"Ask for more ballots on every instance: {count:,} of {total:,} sets are below {whole(summary.threshold)}."
@@ -361,6 +371,13 @@ def _about_pairs(summary: Summary, confused: IntArray | None) -> list[NextStep]:
         )
         for k, j, n in often
     ]
+
+
+def _of_all(part: int, total: int) -> str:
+    """`23 of all 24 sets`, `All 24 sets`, `1 of 1 set`."""
+    if part == total > 1:
+        return f"All {total:,} sets"
+    return f"{part:,} of {'all ' if total > 1 else ''}{counted(total, 'set')}"
 
 
 def _length(value: float) -> str:

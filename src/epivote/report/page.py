@@ -81,13 +81,15 @@ def write_page(
     if anonymize:
         summary = replace(summary, estimate=without_voter_names(summary.estimate))
         told = {label: without_folders(text) for label, text in told.items()}
+    warnings = content.warnings_of(summary, notes)
     page = render(
         {
             **_parts(summary),
+            "sets": overview.sets_found(summary, below_warnings=bool(warnings)),
             **_accuracy(summary),
             "title": title or f"Sets of {counted(summary.estimate.ballots.n_instances, 'instance')}",
             "counts": overview.counts_line(summary),
-            "warnings": content.warnings_of(summary, notes),
+            "warnings": warnings,
             "about_confidence": [spaced(sentence) for sentence in summary.about_confidence],
             "rated": summary.is_rated,
             "sure": whole(summary.threshold),
@@ -135,7 +137,6 @@ def _overview(summary: Summary, doubts: Sequence[Doubt], confused: IntArray | No
         bands = confidence_bands(summary.confidence[estimated_places(summary)], summary.threshold)
         chart = _markup(svg.bands_chart(bands, content.band_labels(bands), content.bands_in_words(bands)))
     return {
-        "sets": overview.sets_found(summary),
         "check": overview.check_of(summary, trust),
         "bands_chart": chart,
         "suspects": overview.voters_found(summary, flagged),

@@ -67,13 +67,13 @@ def plot_waterfall(account: Account, ax: Axes | None = None) -> Axes:
 
 
 def plot_calibration(bins: Sequence[CalibrationBin], ax: Axes | None = None) -> Axes:
-    """Share of right sets against stated confidence, with intervals; on the diagonal promises are kept."""
+    """Share of right sets against stated confidence, with intervals; the diagonal is perfect calibration."""
     ax = ax or new_axes()
     stated = np.array([each.mean_confidence for each in bins])
     right = np.array([each.right.mean for each in bins])
     below = right - np.array([each.right.low for each in bins])
     above = np.array([each.right.high for each in bins]) - right
-    ax.plot([0, 1], [0, 1], color=TOTAL, linestyle="--", linewidth=1, label="promises kept exactly")
+    ax.plot([0, 1], [0, 1], color=TOTAL, linestyle="--", linewidth=1, label="perfect calibration")
     ax.errorbar(stated, right, yerr=[below, above], fmt="o", color=FOR, capsize=3, label="sets")
     ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="stated confidence", ylabel="share of sets exactly right")
     ax.legend(loc="upper left", frameon=False)

@@ -1,4 +1,4 @@
-"""How the page writes numbers: no decimals that mean nothing, and nothing is ever `100.0 %` sure."""
+"""How the page writes numbers: no decimals that mean nothing, and nothing is ever stated as certain."""
 
 from __future__ import annotations
 
