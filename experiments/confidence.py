@@ -35,6 +35,7 @@ from experiments.rules import Bounds
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "confidence-measured.md"
 GOLD_COUNTS = (10, 20, 50)
+SECTIONS = ("real", "independent", "checked")
 KINDS = (
     "10 alternatives, sets of 1..3, 5 or 6 ballots each, a fifth of the voters guess",
     "6 alternatives, sets of 1..3, 8 ballots each",
@@ -61,16 +62,26 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=20, help="of gold, for every real set and number of gold sets")
     parser.add_argument("--crowds", type=int, default=10, help="of each kind, calibrated with gold")
     parser.add_argument("--checked", type=int, default=40, help="of each kind, checked without gold")
+    parser.add_argument(
+        "--only", choices=SECTIONS, nargs="+", default=SECTIONS, help="sections; others stay as they are"
+    )
     options = parser.parse_args()
     warnings.simplefilter("ignore", CrowdWarning)
-    parts = [
-        INTRODUCTION,
-        *real_sets(options.draws),
-        *independent_crowds(options.crowds),
-        *checked_crowds(options.checked),
-    ]
-    PAGE.write_text("\n".join(parts) + "\n", encoding="utf-8")
+    measured = {
+        "real": lambda: real_sets(options.draws),
+        "independent": lambda: independent_crowds(options.crowds),
+        "checked": lambda: checked_crowds(options.checked),
+    }
+    before = dict(zip(SECTIONS, _sections_so_far(), strict=False))
+    parts = ["\n".join(measured[name]()) if name in options.only else before[name] for name in SECTIONS]
+    PAGE.write_text("\n".join([INTRODUCTION, *parts]) + "\n", encoding="utf-8")
     print(f"Wrote {PAGE.relative_to(ROOT)}.")
+
+
+def _sections_so_far() -> list[str]:
+    """The sections of the page as it is."""
+    page = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+    return [f"## {each}" for each in page.removesuffix("\n").split("\n## ")[1:]]
 
 
 INTRODUCTION = """# Confidence, measured

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from epivote.data.any_ballots import AnyBallots
+from epivote.data.bounds import SizeBounds
 from epivote.data.estimate import Estimate
 from epivote.data.names import BoolArray, FloatArray, counted
 from epivote.data.truths import Truths
@@ -21,6 +23,7 @@ from epivote.estimate.reliability import VoterReport, upside_down, voter_reports
 from epivote.estimate.reproducibility import Reproducibility
 from epivote.estimate.review import SURE, Doubt, check_threshold
 from epivote.estimate.same_mistakes import joined
+from epivote.estimate.size_evidence import far_likelier
 from epivote.evaluate.agreement import Agreement, agreement
 from epivote.evaluate.calibration import CalibrationBin, calibration, calibration_error
 from epivote.evaluate.intervals import Interval, share_interval
@@ -124,7 +127,7 @@ class Summary:
     @cached_property
     def size_check(self) -> SizeCheck:
         """How the ballots fit the size bounds."""
-        return check_sizes(self.estimate.ballots, self.estimate.bounds)
+        return weighed_sizes(self.estimate.ballots, self.estimate.bounds)
 
     @cached_property
     def is_upside_down(self) -> bool:
@@ -305,6 +308,12 @@ class Summary:
         if not isinstance(self.fitted, RatedEstimator):
             raise InputError(f"{self.method} counts ticks and states no confidence; use EM or AMLE")
         return self.fitted
+
+
+def weighed_sizes(ballots: AnyBallots, bounds: SizeBounds) -> SizeCheck:
+    """`check_sizes` and, where other bounds would allow more ballots, whether these also explain them far better."""
+    check = check_sizes(ballots, bounds)
+    return replace(check, is_likelier=far_likelier(ballots, bounds, check.shift)) if check.shift else check
 
 
 def summarize(

@@ -23,11 +23,11 @@ from epivote.estimate.base import Estimator
 from epivote.estimate.baselines import Approval, Majority, Modal
 from epivote.estimate.calibrated import Calibrated
 from epivote.estimate.em import EM
-from epivote.evaluate.sizes import check_sizes, suggest_size
+from epivote.evaluate.sizes import suggest_size
 from epivote.formats.canonical import count_open, read_sizes, read_truths
 from epivote.formats.export import Export
 from epivote.kernels.compiling import WORTH_LOADING, can_compile
-from epivote.summary import Summary, summarize
+from epivote.summary import Summary, summarize, weighed_sizes
 
 RULES: dict[str, Callable[[SizeBounds], Estimator]] = {
     "em": EM,
@@ -121,9 +121,9 @@ def fit(export: Export, source: Path, options: Fitting, status: StatusLine, chec
         )
     if ballots.total_approvals >= WORTH_LOADING and not can_compile():
         notes.append(
-            "large fits are faster with numba, which is not installed; add it with: pip install 'epivote[fast]'"
+            "large fits are faster with numba, which is not installed; add it with: pip install numba"
         )
-    doubtful = check_sizes(ballots, estimator.estimate_.bounds).warning
+    doubtful = weighed_sizes(ballots, estimator.estimate_.bounds).warning
     notes += [] if doubtful is None else [doubtful]
     for what, names in (("gold set", right or ()), ("size", estimator.estimate_.bounds.per_instance)):
         strangers = [name for name in names if name not in ballots.instance_index]

@@ -58,6 +58,15 @@ class SizeBounds:
             return cls(lower, lower)
         return cls(lower, int(match[3]) if match[3] else None)
 
+    def shifted(self, by: int) -> SizeBounds:
+        """All bounds raised by a number (negative: lowered), none below 0."""
+
+        def pair(lower: int, upper: int | None) -> tuple[int, int | None]:
+            return max(lower + by, 0), None if upper is None else max(upper + by, 0)
+
+        own = {instance: pair(*each) for instance, each in self.per_instance.items()}
+        return SizeBounds(*pair(self.lower, self.upper), own)
+
     def resolve(self, ballots: Block) -> tuple[IntArray, IntArray]:
         """Lower and upper bound of every instance, the upper one at most the number offered there."""
         offered = ballots.menu_sizes

@@ -109,6 +109,8 @@ class SizeCheck:
         How many ballots bounds raised so would allow.
     sampled
         None if all ballots were looked at; else of how many instances.
+    is_likelier
+        Whether bounds shifted so also explain the ballots far better under the model; None if that was not asked.
     """
 
     bounds: SizeBounds
@@ -117,6 +119,7 @@ class SizeCheck:
     shift: int
     n_inside_shifted: int
     sampled: int | None = None
+    is_likelier: bool | None = None
 
     @property
     def outside(self) -> float:
@@ -125,8 +128,13 @@ class SizeCheck:
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether other bounds of the same width would allow more than twice as many ballots."""
-        return self.n_inside_shifted > FAR_BETTER * self.n_inside
+        """Whether other bounds of the same width would allow more than twice as many ballots or, if that was asked,
+        explain them far better; larger ones must do both.
+        """
+        far_better = self.n_inside_shifted > FAR_BETTER * self.n_inside
+        if self.is_likelier is None:
+            return far_better
+        return far_better or self.is_likelier if self.shift < 0 else far_better and self.is_likelier
 
     @property
     def warning(self) -> str | None:
