@@ -120,9 +120,7 @@ def fit(export: Export, source: Path, options: Fitting, status: StatusLine, chec
             f"{counted(still_open, 'set')} in {options.gold} {'is' if still_open == 1 else 'are'} not filled in"
         )
     if ballots.total_approvals >= WORTH_LOADING and not can_compile():
-        notes.append(
-            "large fits are faster with numba, which is not installed; add it with: pip install numba"
-        )
+        notes.append("large fits are faster with numba, which is not installed; add it with: pip install numba")
     doubtful = weighed_sizes(ballots, estimator.estimate_.bounds).warning
     notes += [] if doubtful is None else [doubtful]
     for what, names in (("gold set", right or ()), ("size", estimator.estimate_.bounds.per_instance)):
