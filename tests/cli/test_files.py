@@ -203,7 +203,7 @@ def test_the_report_and_where_it_is(tmp_path):
 def test_the_report_compares_with_gold_that_was_kept_aside(tmp_path):
     gold = ROOT / "examples" / "birds-gold.csv"
     run("report", BIRDS, "--size", "1..2", "--gold", gold, "-o", tmp_path / "r.html")
-    assert "23 of 24 sets with a known answer are exactly right" in (tmp_path / "r.html").read_text()
+    assert "23 of 24 sets with gold are exactly right" in (tmp_path / "r.html").read_text()
 
 
 def test_predictions_say_how_they_get_into_the_same_project(tmp_path):

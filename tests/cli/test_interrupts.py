@@ -47,7 +47,7 @@ def test_aggregate_shows_and_writes_the_best_so_far(file, tmp_path):
     assert result.exit_code == 130
     assert "iterations; these are the best sets so far." in " ".join(result.stdout.split())
     assert len((tmp_path / "out" / "truth.csv").read_text().splitlines()) == 13
-    assert "the page shows the best reached so far" in (tmp_path / "r.html").read_text()
+    assert "the page shows the best estimate up to then" in (tmp_path / "r.html").read_text()
 
 
 @pytest.mark.usefixtures("interrupted")

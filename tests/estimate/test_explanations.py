@@ -125,10 +125,10 @@ def test_equally_strong_alternatives_are_told_in_the_order_of_the_menu():
 def expected_page(told):
     """The page put together from the numbers, in another way."""
     signed = "{:+.2f}".format
-    yield f"z: {{{', '.join(told.answer)}}}  (probability {100 * told.confidence:.1f}%)"
+    yield f"z: {{{', '.join(told.answer)}}}  (confidence {shown(told.confidence)})"
     yield told.bound_effect
     yield ""
-    yield "Log-odds that each alternative is right; prior and pushes add up to the margin."
+    yield "Log-odds of each alternative; prior and pushes add up to the margin."
     same = sum(min(account.pushes[v] for account in told.accounts) for v in told.accounts[0].pushes)
     assert -told.threshold == pytest.approx(same), (
         "every voter left at least one alternative blank, and ticks speak for"
@@ -136,7 +136,7 @@ def expected_page(told):
     yield f"(Of the pushes, {signed(same)} is the same for every alternative: the threshold.)"
     for account in told.accounts:
         parts = [f"  {'in ' if account.chosen else 'out'} {account.alternative}: margin {signed(account.margin)}"]
-        parts += [f" (right with {100 * account.probability:.1f}%) = prior {signed(account.prior)}"]
+        parts += [f" (included with {shown(account.probability)}) = prior {signed(account.prior)}"]
         strongest = sorted(account.pushes, key=lambda voter: abs(account.pushes[voter]), reverse=True)
         for voter in strongest[:5]:
             sign, *number = signed(account.pushes[voter])
@@ -149,7 +149,13 @@ def expected_page(told):
         yield "".join(parts)
     yield from ("", "Most probable sets:")
     for names, chance in told.runners_up:
-        yield f"{100 * chance:7.1f}%  {{{', '.join(names)}}}"
+        yield f"  {shown(chance):>8}  {{{', '.join(names)}}}"
+
+
+def shown(chance):
+    """In per cent, none of them rounded to all or nothing."""
+    percent = f"{100 * chance:.1f} %"
+    return {"100.0 %": "> 99.9 %", "0.0 %": "< 0.1 %"}.get(percent, percent)
 
 
 @pytest.mark.parametrize("voters", [1, 4, 5, 6, 7, 9])
