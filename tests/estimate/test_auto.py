@@ -155,7 +155,7 @@ def test_groups_are_taken_where_alternatives_go_together():
 
 def test_groups_are_not_taken_where_nothing_goes_together(monkeypatch):
     drawn = crowd(instances=60)
-    assert best_groups(EM(BOUNDS), drawn.ballots) == 1
+    assert best_groups(EM(BOUNDS).fit(drawn.ballots), drawn.ballots) == 1
     assert Auto(BOUNDS).fit(drawn.ballots).estimator_.groups is None
     asked = []
     monkeypatch.setattr(module, "best_groups", lambda *_: 2)

@@ -7,7 +7,7 @@ import pytest
 
 from epivote import AMLE, EM, Ballots, InputError, Majority, reproducibility, simulate
 from epivote.estimate.imitation import coincidence, imitate
-from epivote.estimate.reproducibility import Reproducibility, _at, checked_sample, halves_agree
+from epivote.estimate.reproducibility import Reproducibility, _at, checked_sample, fitted_copy, halves_agree
 
 BOUNDS = (1, 3)
 
@@ -152,3 +152,21 @@ def test_a_scale_close_to_one_is_not_worth_saying():
     found = Reproducibility(0.8, 0.8, 0.1, 0.01, 0.02, 1.0, 50, is_sample=False)
     assert not found.is_too_sure
     assert replace(found, scale=0.9).is_too_sure
+
+
+def test_which_way_up_a_crowd_is_is_asked_once_and_by_every_fit_anew(monkeypatch):
+    asked = []
+    monkeypatch.setattr(EM, "_seems_upside_down", lambda _, ballots, *__: asked.append(ballots.n_instances) or turned)
+    drawn = simulate(instances=30, voters=6, alternatives=4, bounds=1, hit_rates=0.1, false_alarm_rates=0.75, seed=3)
+    for turned, sign in ((True, -1), (False, 1)):
+        asked.clear()
+        fitted = fitted_copy(EM(1, max_iterations=1), drawn.ballots)
+        copies = [fitted_copy(each, drawn.ballots) for each in (fitted, fitted_copy(fitted, drawn.ballots))]
+        assert asked == [30]
+        assert {np.sign(each.parameters_.weights.mean()) for each in (fitted, *copies)} == {sign}
+        assert reproducibility(fitted, drawn.ballots, splits=1) is not None
+        assert asked == [30], "halves and simulated crowds are the same way up"
+    refitted = EM(1).fit(drawn.ballots)
+    asked.clear()
+    refitted.fit(drawn.ballots)
+    assert asked == [30]

@@ -186,12 +186,13 @@ class Auto(RatedEstimator):
         if sample.n_instances < FEWEST_INSTANCES:  # few voters stand for very many
             return usual
 
-        def agreed(estimator: EM) -> FloatArray:
+        def agreed(estimator: RatedEstimator) -> FloatArray:
             halves = (halves_agree(estimator, sample, np.random.default_rng(int(seed))) for seed in seeds)
             return np.concatenate(list(halves)).astype(float)
 
-        shared = EM(self.bounds, priors="shared")
-        before, after = agreed(usual), agreed(shared)
+        fitted, shared = fitted_copy(usual, sample), EM(self.bounds, priors="shared")
+        shared._given_turn = fitted._turn
+        before, after = agreed(fitted), agreed(shared)
         if len(before) < SPLITS * FEWEST_INSTANCES:
             return usual
         if _clearly_more(after - before):
@@ -199,8 +200,8 @@ class Auto(RatedEstimator):
                 f"one prior for all alternatives: two halves of the voters then agree on {after.mean():.0%} of the "
                 f"sets instead of {before.mean():.0%}"
             )
-            return shared
-        groups = best_groups(usual, sample)
+            return EM(self.bounds, priors="shared")
+        groups = best_groups(fitted, sample)
         if groups == 1:
             return usual
         self._choose(f"{groups} groups of instances with priors of their own, which explain the ballots much better")
@@ -216,14 +217,16 @@ def _clearly_more(gains: FloatArray) -> bool:
     return float(gains.mean()) > max(WORTH_IT, CLEARLY_MORE * error)
 
 
-def best_groups(usual: EM, sample: Ballots) -> int:
-    """How many groups explain a sample much better than half as many do: 1, 2 or 4."""
-    chosen, bounds = 1, SizeBounds.of(usual.bounds)
-    explained = _explained(usual, sample, bounds)
+def best_groups(fitted: RatedEstimator, sample: Ballots) -> int:
+    """How many groups explain a sample much better than half as many do: 1, 2 or 4; `fitted` has none."""
+    chosen, bounds = 1, SizeBounds.of(fitted.bounds)
+    explained = _explained(fitted, sample, bounds)
     for groups in GROUPS:
         if sample.n_instances < groups * FEWEST_INSTANCES:
             break
-        further = _explained(quick_groups(usual.bounds, groups), sample, bounds)
+        tried = quick_groups(fitted.bounds, groups)
+        tried._given_turn = fitted._turn
+        further = _explained(fitted_copy(tried, sample), sample, bounds)
         if further - explained < GAIN_PER_PRIOR * (groups - chosen) * (sample.n_alternatives + 1):
             break
         chosen, explained = groups, further
@@ -235,9 +238,9 @@ def quick_groups(bounds: BoundsLike, groups: int) -> EM:
     return EM(bounds, groups=groups, tolerance=QUICK_TOLERANCE, max_iterations=QUICK_ITERATIONS)
 
 
-def _explained(estimator: EM, sample: Ballots, bounds: SizeBounds) -> float:
+def _explained(fitted: RatedEstimator, sample: Ballots, bounds: SizeBounds) -> float:
     """The log-likelihood of the ballots of a sample, under rates and priors learnt from it."""
-    return marginal_log_likelihood(sample, fitted_copy(estimator, sample).parameters_, bounds)
+    return marginal_log_likelihood(sample, fitted.parameters_, bounds)
 
 
 def suggest_method(

@@ -232,6 +232,8 @@ class RatedEstimator(Estimator):
 
     bounds: Any
     _model: Model | None = None
+    _turn: bool | None = None  # whether the last fit took the crowd to be upside down; only EM asks
+    _given_turn: bool | None = None  # the same as a fit to more ballots has found, so that a copy need not ask
 
     def predict(self, ballots: AnyBallots | Any) -> Truths:
         """The most likely sets for other ballots, with the rates found in `fit`.

@@ -112,7 +112,7 @@ class EM(RatedEstimator):
         if self.groups is not None and self.groups > 1:
             return self._run_groups(work, kind, known, self.groups)
         run = Run(self._checkpoint, "only", self._progress)
-        mirrored = self.start is None and not run.is_kept and self._seems_upside_down(ballots, gold, known)
+        mirrored = self.start is None and not run.is_kept and self._is_turned(ballots, gold, known)
         start = State.at(self._first(ballots, mirrored=mirrored), known, settled=self.shrinkage == 0)
         step = em_step(work, kind, self.floor, known, strength=self._strength(), tolerance=self.tolerance)
         reached = top(run.resumed(start, weighed_sets(work, kind)), step, self.max_iterations, run)
@@ -127,11 +127,7 @@ class EM(RatedEstimator):
         check_groups(groups, kind, work.ballots)
         self._stream = None
         without, run = (Run(self._checkpoint, name, self._progress) for name in ("one group", "groups"))
-        mirrored = (
-            self.start is None
-            and not without.is_kept
-            and self._seems_upside_down(work.ballots, work.gold or None, known)
-        )
+        mirrored = self.start is None and not without.is_kept and self._is_turned(work.ballots, work.gold, known)
         start = State.at(self._first(work.ballots, mirrored=mirrored), known, settled=self.shrinkage == 0)
         step = em_step(work, kind, self.floor, known, strength=self._strength(), tolerance=SETTLED)
         plain = top(without.resumed(start, weighed_sets(work, kind)), step, self.max_iterations, without)
@@ -200,6 +196,13 @@ class EM(RatedEstimator):
         if self._stream is None or self._stream.model is None:
             return super().model_
         return self._stream.model
+
+    def _is_turned(self, ballots: AnyBallots, gold: Gold | None, known: PseudoCounts) -> bool:
+        """Whether the crowd is upside down: as a fit to more ballots has found, if there was one."""
+        self._turn = self._given_turn
+        if self._turn is None:
+            self._turn = self._seems_upside_down(ballots, gold or None, known)
+        return self._turn
 
     def _seems_upside_down(self, ballots: AnyBallots, gold: Gold | None, known: PseudoCounts) -> bool:
         """Whether voters who tick wrong answers rather than right ones explain (some of) the ballots far better."""

@@ -116,10 +116,10 @@ def reproducibility(
         return None
     sample = checked.expanded()
     progress("Checking whether two halves of the voters agree")
-    found = [halves_agree(estimator, sample, rng) for _ in range(splits)]
+    fitted = fitted_copy(estimator, sample)
+    found = [halves_agree(fitted, sample, rng) for _ in range(splits)]
     if sum(map(len, found)) < splits * FEWEST_INSTANCES:
         return None
-    fitted = fitted_copy(estimator, sample)
     observed, error = coincidence(fitted)
     tried: list[tuple[float, float, float]] = []
     expected: list[BoolArray] = []
@@ -128,14 +128,14 @@ def reproducibility(
         coincides, tables = 0.0, []
         for _ in range(IMITATIONS):
             drawn, work, truths = imitate(fitted, strength, rng)
-            again = fitted_copy(estimator, drawn)
+            again = fitted_copy(fitted, drawn)
             coincides += coincidence(again)[0] / IMITATIONS
             tables += [
                 GoldTable(margins, approval_log_odds(shard), sets, None, shard.lower, shard.upper)
                 for shard, margins, sets in zip(work.shards, work.margins(again.parameters_), truths, strict=True)
             ]
             if strength == 0:
-                expected.append(halves_agree(estimator, drawn, rng))
+                expected.append(halves_agree(fitted, drawn, rng))
         if strength == 0 and observed - coincides <= errors * error * np.sqrt(1 + 1 / IMITATIONS):
             tried = [(0.0, observed, 1.0)]
             break
@@ -204,11 +204,15 @@ def _with_multiplicities(ballots: Ballots, times: IntArray) -> Ballots:
 
 
 def fitted_copy(estimator: RatedEstimator, ballots: Ballots) -> RatedEstimator:
-    """A copy, fitted until nothing changes by much; what it would warn of is said by the fit to all ballots."""
+    """A copy, fitted until nothing changes by much; what it would warn of is said by the fit to all ballots.
+
+    If the estimator is fitted itself, the copy takes the crowd to be the same way up.
+    """
     settings = estimator.get_params(deep=False)
     if "tolerance" in settings:
         settings["tolerance"] = max(settings["tolerance"], CHECK_TOLERANCE)
     copy = type(estimator)(**settings)
+    copy._given_turn = estimator._given_turn if estimator._turn is None else estimator._turn
     copy._estimate = copy._run(ballots, None, None)
     if copy._estimate.status == "interrupted":
         raise KeyboardInterrupt
