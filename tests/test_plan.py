@@ -50,7 +50,7 @@ def test_the_command_answers_how_many(tmp_path):
     rates = ["plan", "--size", "1..2", "--hit-rate", "0.85", "--false-alarm-rate", "0.1"]
     result = CliRunner().invoke(app, [*rates, "--plot", str(tmp_path / "plan.svg")])
     assert result.exit_code == 0
-    assert "ballots per instance give 95% exact sets, once the voters are known and if they" in result.stdout
+    assert "ballots per instance give 95 % exactly right sets, once the voters are known and if they" in result.stdout
     assert "<svg" in (tmp_path / "plan.svg").read_text()
     found = json.loads(CliRunner().invoke(app, [*rates, "--json"]).stdout)
     assert found["needed"] == next(point["ballots"] for point in found["points"] if point["exact"]["mean"] >= 0.95)

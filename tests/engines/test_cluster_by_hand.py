@@ -182,7 +182,7 @@ def test_a_part_is_given_up_when_it_was_lost_three_times(packed, plan):
     good = Client(plans=[{}, plan, plan])
     check(made(packed, good))
     client = Client({"one": 1}, plans=[plan] * 3)
-    with pytest.raises(ClusterError, match="died one after the other"):
+    with pytest.raises(ClusterError, match="every worker given this block"):
         made(packed, client).hard_sums(PARAMETERS)
     assert len(client.placed) == 4
 
@@ -240,7 +240,7 @@ def test_a_lost_connection_is_told_in_one_sentence(packed):
             found.hard_sums(PARAMETERS)
     killed = distributed.KilledWorker("task", None, 3)
     client.sync = lambda *_: (_ for _ in ()).throw(killed)
-    with pytest.raises(ClusterError, match="died one after the other"):
+    with pytest.raises(ClusterError, match="every worker given this block"):
         found.hard_sums(PARAMETERS)
 
 

@@ -191,7 +191,7 @@ def grow_old(patch):
 @pytest.mark.slow
 def test_workers_that_die_whatever_they_do_are_given_up_with_one_sentence(folder, client):
     client.register_plugin(Spoilt(die_when_asked))
-    with pytest.raises(ClusterError, match="died one after the other"):
+    with pytest.raises(ClusterError, match="every worker given this block"):
         AMLE((1, 3)).fit(open_packed(folder, client=client))
 
 

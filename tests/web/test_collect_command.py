@@ -124,9 +124,9 @@ def test_without_the_extra_one_sentence_says_what_to_install(quiz, monkeypatch):
 
 def test_wrong_places(quiz, tmp_path):
     for name in ("gold.csv", "ballots.txt"):
-        assert "is no name for the ballots" in run("export", quiz, "-o", tmp_path / name).stderr
+        assert "is not a name for the ballots" in run("export", quiz, "-o", tmp_path / name).stderr
     for address in ("quiz.example.org", "ftp://x/", "https://x/y?z", "https://x//y", "https://x/a b", "https://"):
-        assert "is no web address" in run("serve", quiz, "--address", address).stderr
+        assert "is not a web address" in run("serve", quiz, "--address", address).stderr
     told = run("serve", quiz, "--address", "https://x/organiser/").stderr
     assert "has a path that begins with one of the site's own; choose another path" in told
     assert "write sqlite:///quiz.db" in run("close", quiz, "--database", "x").stderr

@@ -12,6 +12,7 @@ import pytest
 
 from epivote.web.security import connections
 from epivote.web.security.connections import Connections, connections_for
+from patience import in_time, read_until
 from small_quiz import write_quiz
 
 HALF = b"GET / HTTP/1.1\r\nHost: x\r\n"
@@ -126,10 +127,10 @@ def test_1100_half_sent_requests_shut_nobody_out(tmp_path):
     few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))  # noqa: E731
     with (tmp_path / "log").open("w") as log, ExitStack() as stack:
         process = stack.enter_context(
-            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, preexec_fn=few)
+            in_time(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, preexec_fn=few))
         )
         stack.callback(process.terminate)
-        line = next(line for line in process.stdout if line.startswith("Participants:"))
+        line = read_until(process.stdout, "Participants:")
         port = int(line.strip().rstrip("/").rsplit(":", 1)[1])
 
         def one(number):

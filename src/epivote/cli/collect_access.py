@@ -23,6 +23,8 @@ def organiser(task: TaskFile, add: Add = None, revoke: Revoke = None, database: 
     """List further organisers, or add and revoke one; each has a link of their own.
 
     Example: epivote collect organiser quiz.toml --add Maria
+
+    Example: epivote collect organiser quiz.toml --revoke Maria
     """
     with one_sentence_per_error(), opened(task, database) as (_, store):
         public = store.address() or "http://127.0.0.1:8000/"
@@ -38,6 +40,8 @@ def key(task: TaskFile, add: Add = None, revoke: Revoke = None, database: Databa
     """List keys of single programs, or add and revoke one; such a key votes only under its own name.
 
     Example: epivote collect key quiz.toml --add classifier-1
+
+    Example: epivote collect key quiz.toml --revoke classifier-1
     """
     with one_sentence_per_error(), opened(task, database) as (_, store):
         secret = _changed(store, "program", add, revoke)

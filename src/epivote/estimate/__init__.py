@@ -8,6 +8,7 @@ maximum_likelihood.py   rates known
 baselines.py            rules that count approvals
 calibrated.py           any estimator, calibrated with gold
 reproducibility.py      a check of confidence without gold; imitation.py simulates crowds like the given one
+size_evidence.py        whether other size bounds explain the ballots better
 auto.py                 method, priors and calibration chosen by evidence
 workload.py             ballots under bounds: whole steps on any engine
 objectives.py           the likelihood of sets and ballots, and of ballots alone
