@@ -17,11 +17,11 @@ quiz: .venv/.installed-quiz
 	$(BIN)/python -m examples.shapes.serve --bots $(or $(BOTS),0) --host $(or $(HOST),127.0.0.1) --port $(or $(PORT),8000)
 
 test: lint types .venv/.installed-dev
-	$(BIN)/pytest -q -n auto --dist worksteal -m "not slow"
+	$(BIN)/pytest -q -n auto --dist worksteal -m "not slow and not long"
 
 # the tests that take long, then every property again with more examples
 test-slow: .venv/.installed-dev
-	$(BIN)/pytest -q -n auto --dist worksteal -m slow
+	$(BIN)/pytest -q -n auto --dist worksteal -m "slow or long"
 	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest -q -n auto --dist worksteal -m "hypothesis and not slow"
 
 # by line and branch, in every process that tests start; files under 90 % are named at the end, pages are in build/coverage

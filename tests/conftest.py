@@ -37,6 +37,15 @@ COMPILING = ("engines", "kernels")
 """Folders whose tests compile loops on a fresh checkout, which takes longer than all their checks."""
 
 
+LONG = frozenset((ROOT / "tests" / "long.txt").read_text(encoding="utf-8").split("\n"))
+"""Tests that take longer than half a second each, as measured; tests/find_long.py writes the list."""
+
+
+def pytest_itemcollected(item):
+    if item.nodeid.partition("[")[0] in LONG:
+        item.add_marker(pytest.mark.long)
+
+
 def pytest_collection_modifyitems(items):
     """Put the tests that compile first: one of two processes then compiles each loop, and the other reads it from disk."""
     items.sort(key=lambda item: item.path.parent.name not in COMPILING)

@@ -1,0 +1,34 @@
+"""The list of tests that the quick suite leaves to the slow one."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from find_long import LIST, long_tests
+
+ROOT = Path(__file__).parents[2]
+LISTED = LIST.read_text(encoding="utf-8").split()
+
+
+def test_every_listed_test_exists():
+    for file in {name.partition("::")[0] for name in LISTED}:
+        tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+        there = {each.name for each in tree.body if isinstance(each, ast.FunctionDef)}
+        listed = {name.partition("::")[2] for name in LISTED if name.startswith(f"{file}::")}
+        assert listed <= there, file
+
+
+def test_tests_are_long_by_their_mean(tmp_path):
+    report = tmp_path / "report.xml"
+    case = '<testcase file="t.py" name="{}" time="{}"/>'
+    times = {"test_a[1]": 0.9, "test_a[2]": 0.2, "test_b[1]": 0.9, "test_b[2]": 0.05, "test_c": 0.5, "test_d": 3}
+    report.write_text(f"<s>{''.join(case.format(*each) for each in times.items())}</s>", encoding="utf-8")
+    assert long_tests(report) == ["t.py::test_a", "t.py::test_d"]
+
+
+@pytest.mark.slow
+def test_listed_tests_are_marked(request):
+    collected = {item.nodeid.partition("[")[0]: item for item in request.session.items}
+    marked = {name for name, item in collected.items() if item.get_closest_marker("long")}
+    assert marked == set(LISTED) & set(collected)
