@@ -271,7 +271,7 @@ def test_a_copy_is_private_whole_and_one_file(store, crowd, tmp_path):
     assert everything(opened) == everything(store)
     assert opened.secrets() == secrets
     opened.database.close()
-    with pytest.raises(FileError, match="is there already; choose another name or remove it"):
+    with pytest.raises(FileError, match="already exists; choose another name or remove it"):
         copy_database(store.database, target)
 
 

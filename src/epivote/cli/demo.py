@@ -25,7 +25,7 @@ def demo(
 
     Example: epivote demo
 
-    Example: epivote demo /tmp/quiz
+    Example: epivote demo quiz-demo
     """
     with one_sentence_per_error():
         _write_quiz(folder)

@@ -330,7 +330,8 @@ class RatedEstimator(Estimator):
     def gold_check(self) -> tuple[Truths, FloatArray]:
         """What the ballots alone say of the gold instances under the rates found, and how sure that is.
 
-        The rates were learnt with these gold sets, so this flatters a little; hold some gold back to be sure.
+        The rates were learnt with these gold sets, so scores from this are optimistic; leave some gold out of the fit
+        to judge it.
         """
         known = self.estimate_
         if not known.gold:

@@ -251,7 +251,7 @@ def _alpha(label: str, alpha: float | None) -> Bar:
 
 
 def bands_in_words(bands: Bands) -> str:
-    """The chart of confidence for those who do not see it."""
+    """Alt text of the chart of confidence."""
     parts = [f"{count:,} {label}" for label, count in zip(band_labels(bands), bands.counts.tolist(), strict=True)]
     return f"Number of sets by confidence: {', '.join(parts)}."
 
@@ -339,7 +339,7 @@ def how_computed(summary: Summary, settings: Mapping[str, str], version: str) ->
 
 
 def convergence_in_words(values: FloatArray) -> str:
-    """The course of the objective for those who do not see it."""
+    """Alt text of the chart of the objective."""
     return f"Objective from {values[0]:,.2f} to {values[-1]:,.2f} in {counted(len(values), 'iteration')}."
 
 

@@ -15,7 +15,7 @@ def copy_database(database: Database, target: Path) -> None:
     if database.file is None:
         raise InputError("this database is PostgreSQL; back it up with pg_dump, which also works while it is used")
     if target.exists():
-        raise FileError(f"{target} is there already; choose another name or remove it")
+        raise FileError(f"{target} already exists; choose another name or remove it")
     partial = target.with_name(f".{target.name}.part")
     try:
         partial.touch(mode=0o600)

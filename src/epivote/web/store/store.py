@@ -196,7 +196,7 @@ class Store:
             connection.execute(delete(SKIPS).where(SKIPS.c.voter_id == voter, SKIPS.c.instance == instance))
 
     def skip(self, voter: int, instance: str) -> None:
-        """Withdraw a ballot, if there is one, and remember that the question was passed over."""
+        """Withdraw a ballot, if there is one, and remember that the question was skipped."""
         with self.database.writing() as connection:
             self._check_open(connection, voter)
             self._remove(connection, voter, instance)
