@@ -194,3 +194,8 @@ def test_the_formula_with_menus():
 def test_evidence_is_added_to_one_row():
     odds = SetOdds(np.array([[1.0, -1.0], [0.5, 2.0]]), 0, 1)
     assert odds.with_evidence(1, np.array([[1.0, 0.0], [0.0, -3.0]])).log_odds.tolist() == [[1.5, 2.0], [0.5, -1.0]]
+
+
+def test_only_a_fit_is_believed_to_be_right_beforehand():
+    assert [each.probability for each in settings_of(STRENGTHS)] == pytest.approx([0.8, *(11 * [0.2 / 11])])
+    assert {each.probability for each in settings_of(STRENGTHS, [(0.0, 1.0)])} == {1.0}

@@ -92,8 +92,10 @@ class Setting(NamedTuple):
 
 
 def settings_of(strengths: Iterable[Beliefs], centres: Iterable[tuple[float, float]] = CENTRES) -> list[Setting]:
-    """Beliefs of every strength around every centre; the first strength around the first centre changes least."""
+    """Beliefs of every strength around every centre, equally probable beforehand, except for a fit that is right."""
     first, *others = [Setting(beliefs, centre) for centre in centres for beliefs in strengths]
+    if first.centre != CENTRES[0]:  # no fit, only a share of approvals: nobody believes that this is right
+        return [first, *others]
     share = (1 - UNCHANGED) / max(1, len(others))
     return [first._replace(probability=UNCHANGED), *(each._replace(probability=share) for each in others)]
 
