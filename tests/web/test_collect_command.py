@@ -100,7 +100,7 @@ def test_backup(quiz, tmp_path):
     copied = Store(open_database(f"sqlite:///{tmp_path / 'copy.db'}"))
     assert [each.name for each in copied.participants()] == ["ann"]
     copied.database.close()
-    assert "there already" in run("backup", quiz, "-o", tmp_path / "copy.db").stderr
+    assert "already exists" in run("backup", quiz, "-o", tmp_path / "copy.db").stderr
 
 
 def test_without_the_extra_one_sentence_says_what_to_install(quiz, monkeypatch):

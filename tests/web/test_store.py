@@ -288,7 +288,7 @@ def test_a_copy_while_it_is_used(sqlite_store, tmp_path):
     with copied.database.reading() as connection:
         assert connection.scalar(select(SETTINGS.c.value).where(SETTINGS.c.name == "half")) is None
     copied.database.close()
-    with pytest.raises(FileError, match="there already"):
+    with pytest.raises(FileError, match="already exists"):
         copy_database(sqlite_store.database, tmp_path / "copy.db")
 
 
