@@ -108,10 +108,10 @@ def test_without_the_extra_one_sentence_says_what_to_install(quiz, monkeypatch):
         monkeypatch.delitem(sys.modules, name)
     real = builtins.__import__
 
-    def without_sqlalchemy(name, *rest):
+    def without_sqlalchemy(name, *rest, **options):
         if name.split(".")[0] == "sqlalchemy":
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-        return real(name, *rest)
+        return real(name, *rest, **options)
 
     monkeypatch.setattr(builtins, "__import__", without_sqlalchemy)
     told = run("close", quiz)
