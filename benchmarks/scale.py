@@ -45,7 +45,9 @@ EARLIER: dict[str, str] = {
     "end": "530 KB",
     "ballots": "requests took more than 30 s",
 }
-"""The version before counts were kept, by the same script on the same machine, under an average load of 5 to 17."""
+"""The version before counts were kept, on the same machine, under an average load of 5 to 17. The last figure is of a
+version of this script in which people paused for 0.5 s instead of `PAUSE`.
+"""
 FIGURES: dict[str, tuple[str, Callable[[Any], str]]] = {
     "live_same": ("live page, nothing new", lambda told: f"{told['bytes']:,} bytes, status {told['status']}"),
     "live_new": ("live page, changed", lambda told: f"{told['bytes'] / 1000:,.1f} KB in {told['seconds']:.2f} s"),
