@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import signal
 import warnings
 from dataclasses import replace
@@ -258,7 +259,7 @@ def test_the_report_is_asked_of_the_other_process(store, task):
 
 
 def test_the_process_works_until_the_server_hangs_up(store, task, monkeypatch):
-    handled, sent, left = [], [], [name_of, refuses, name_of]
+    handled, stepped_back, sent, left = [], [], [], [name_of, refuses, name_of]
 
     class Pipe:
         def recv(self):
@@ -270,8 +271,10 @@ def test_the_process_works_until_the_server_hangs_up(store, task, monkeypatch):
             sent.append(found)
 
     monkeypatch.setattr(signal, "signal", lambda *given: handled.append(given))
+    monkeypatch.setattr(os, "nice", stepped_back.append)
     worker.work(Pipe(), f"sqlite:///{store.database.file}", task)
     assert handled == [(signal.SIGINT, signal.SIG_IGN)], "Ctrl-C is meant for the server"
+    assert stepped_back == [10], "whoever waits for a page comes first"
     assert sent == ["Which animals?", worker.Failure("there is nothing", ""), "Which animals?"]
 
 

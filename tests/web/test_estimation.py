@@ -3,6 +3,7 @@
 import asyncio
 import csv
 import io
+import os
 import shlex
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -236,6 +237,7 @@ def test_a_failed_estimation_is_told_and_fails_no_request(tmp_path):
         site.store.answer(site.store.join("ann", "").id, "yard", ["cat"])
         until(lambda: site.estimation.live.sets)
         process, _ = site.estimation.process._running
+        assert os.getpriority(os.PRIO_PROCESS, process.pid) > os.getpriority(os.PRIO_PROCESS, 0)
         process.kill()
         site.store.answer(site.store.join("bo", "").id, "yard", ["cat"])
         until(lambda: "The estimation has a problem" in boss.get("/organiser").text)

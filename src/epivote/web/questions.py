@@ -35,8 +35,9 @@ def presented(task: Task, instance: Instance, seed: str) -> tuple[Alternative, .
 
 def settled(task: Task, live: Live, counts: Mapping[str, int]) -> frozenset[str]:
     """Instances with enough ballots or confidence; gold questions are asked of everybody."""
-    full = {name for name, count in counts.items() if task.most_ballots is not None and count >= task.most_ballots}
-    sure = {name for name, found in live.sets.items() if task.confidence and found.confidence >= task.confidence}
+    most, least = task.most_ballots, task.confidence
+    full = set() if most is None else {name for name, count in counts.items() if count >= most}
+    sure = {name for name, found in live.sets.items() if found.confidence >= least} if least else set()
     return frozenset(name for name in full | sure if name not in task.gold)
 
 

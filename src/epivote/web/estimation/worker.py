@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import traceback
 from collections.abc import Callable
@@ -21,6 +22,8 @@ from epivote.web.estimation.live import Live
 from epivote.web.store import Store, open_database
 from epivote.web.store.counters import Stamp
 from epivote.web.task import Task
+
+BEHIND = 10  # of 19 steps by which the system puts this process behind the server; a round number
 
 
 @dataclass
@@ -45,6 +48,8 @@ class Failure(NamedTuple):
 def work(line: Connection, address: str, task: Task) -> None:
     """Do what is asked for until the server hangs up, be it on purpose or by a power cut."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for the server
+    if hasattr(os, "nice"):  # not on Windows
+        os.nice(BEHIND)  # whoever waits for a page comes first
     store = Store(open_database(address, connections=1, create=False))
     while True:
         try:

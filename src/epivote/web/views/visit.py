@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -12,6 +11,7 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
+from epivote.web.kept import kept
 from epivote.web.languages import Language, language
 from epivote.web.security.headers import address_of, sent_from_here
 from epivote.web.security.limits import Rate
@@ -44,22 +44,22 @@ class Visit:
         site: Site = self.request.app.state.site
         return site
 
-    @cached_property
+    @kept
     def language(self) -> Language:
         """The language of this visitor."""
         return language(language_code(self.request))
 
-    @cached_property
+    @kept
     def visit(self) -> str:
         """A name for this visit, kept in a cookie."""
         return self._said(VISIT) or new_visit()
 
-    @cached_property
+    @kept
     def token(self) -> str | None:
         """The participant that the cookie names."""
         return self._said(PARTICIPANT)
 
-    @cached_property
+    @kept
     def organiser(self) -> str | None:
         """The name of the organiser that the cookie was made for, empty for the first one; nothing for anybody else."""
         said = self._said(ORGANISER)
@@ -70,7 +70,7 @@ class Visit:
         """Whether the cookie was made for a secret that is valid now."""
         return self.organiser is not None
 
-    @cached_property
+    @kept
     def sheet(self) -> Sheet:
         """Everything this participant has said."""
         found = None if self.token is None else self.site.store.sheet(self.token)
@@ -78,7 +78,7 @@ class Visit:
             raise NotJoinedError
         return found
 
-    @cached_property
+    @kept
     def settled(self) -> frozenset[str]:
         """Instances that this participant need not be asked any more."""
         return self.site.settled(self.sheet.voter.id)
