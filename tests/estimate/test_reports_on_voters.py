@@ -235,6 +235,38 @@ def test_of_several_originals_the_one_with_most_in_common_is_named():
     )
 
 
+def copies_by_hand(ticks, right):
+    """Who almost copies whom, by comparing every two voters ballot by ballot; rows of NaN are missing ballots."""
+    n_instances, n_voters, _ = ticks.shape
+    found = {}
+    for i, k in itertools.permutations(range(n_voters), 2):
+        both = [z for z in range(n_instances) if not np.isnan(ticks[z, [i, k]]).any()]
+        same = [z for z in both if (ticks[z, i] == ticks[z, k]).all()]
+        mistakes = [z for z in same if (ticks[z, i] != right[z]).any()]
+        is_copy = len(both) >= 10 and len(same) >= 0.95 * len(both) and len(mistakes) >= 3
+        if is_copy and len(same) > found.get(i, (-1, -1, -1))[1]:
+            found[i] = (k, len(same), len(both))
+    return found
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3, 0.8])
+@pytest.mark.parametrize("seed", range(3))
+def test_copies_are_those_that_comparing_every_two_voters_finds(missing, seed):
+    rng = np.random.default_rng([seed, int(10 * missing)])
+    ticks = (rng.random((60, 9, 3)) < 0.4).astype(float)
+    for copy, changed in ((1, 0), (3, 2), (5, 3), (7, 4)):
+        ticks[:, copy] = ticks[:, copy - 1]
+        ticks[rng.choice(60, changed, replace=False), copy] += 1
+    ticks %= 2
+    ticks[rng.random((60, 9)) < missing] = np.nan
+    right = np.zeros((60, 3))
+    right[:, 0] = 1
+    given = Ballots.from_array(ticks)
+    truths = Truths(given.instances, given.alternatives, np.arange(len(given.instances) + 1), np.zeros(60, np.int64))
+    assert len(given.instances) == 60
+    assert module.near_copies(given, truths) == copies_by_hand(ticks, right)
+
+
 def test_blank_ballots_are_told_from_ticks_and_mistakes_from_right_answers_by_instance():
     instances = [f"z{z:02}" for z in range(12)]
     gold = {z: set() if place % 2 else {"a"} for place, z in enumerate(instances)}

@@ -190,8 +190,8 @@ def near_copies(ballots: AnyBallots, truths: Truths) -> dict[int, tuple[int, int
 
     Two good voters agree because both are right; a copy also repeats mistakes, so identical ballots that differ from
     the returned set are asked for as well. Pairs are worked through in blocks, and most voters
-    have no ballot like another's often enough to be looked at further. A voter who stands for several is a copy of
-    herself.
+    have no ballot like another's often enough to be looked at further: two who cast a and b ballots on n instances
+    share at least a + b - n of them. A voter who stands for several is a copy of herself.
     """
     kinds, wrong = _ballot_kinds(ballots, truths)
     from scipy.sparse import csr_array
@@ -203,14 +203,17 @@ def near_copies(ballots: AnyBallots, truths: Truths) -> dict[int, tuple[int, int
     answered = csr_array((ones, (ballots.ballot_voter, ballots.ballot_instance)), (n, ballots.n_instances))
     by_kind, by_mistake, by_instance = (table.T.tocsr() for table in (same_kind, mistakes, answered))
     found: dict[int, tuple[int, int, int]] = {}
-    step = max(1, NUMBERS_PER_BLOCK // n)
+    cast, step = np.bincount(ballots.ballot_voter, minlength=n), max(1, NUMBERS_PER_BLOCK // n)
     for begin in range(0, n, step):
         alike = same_kind[begin : begin + step] @ by_kind
         alike.setdiag(np.where(alone[begin : begin + step], 0, alike.diagonal(begin)), begin)
-        rows = begin + np.flatnonzero(alike.max(axis=1).toarray().ravel() >= ALMOST * SHARED_FOR_COPY)
-        same, shared, errors = (
-            (table[rows] @ turned).toarray()
-            for table, turned in ((same_kind, by_kind), (answered, by_instance), (mistakes, by_mistake))
+        pairs = alike.tocoo()
+        one, two = begin + pairs.row, pairs.col
+        least_shared = np.maximum(SHARED_FOR_COPY, cast[one] + cast[two] - ballots.n_instances)
+        rows = np.unique(one[pairs.data >= ALMOST * least_shared])
+        same = alike[rows - begin].toarray()
+        shared, errors = (
+            (table[rows] @ turned).toarray() for table, turned in ((answered, by_instance), (mistakes, by_mistake))
         )
         suspect = (shared >= SHARED_FOR_COPY) & (same >= ALMOST * shared) & (errors >= SAME_MISTAKES)
         suspect[np.arange(len(rows)), rows] &= ~alone[rows]
