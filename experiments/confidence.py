@@ -22,7 +22,6 @@ from epivote import (
     Calibrated,
     CrowdWarning,
     Majority,
-    MaximumLikelihood,
     Simulation,
     Truths,
     calibration_error,
@@ -84,6 +83,13 @@ def _sections_so_far() -> list[str]:
     return [f"## {each}" for each in page.removesuffix("\n").split("\n## ")[1:]]
 
 
+def measured_on_real_sets() -> list[list[str]]:
+    """The table of real ballots on the page as it is, row by row."""
+    lines = next(iter(_sections_so_far()), "").split("\n")
+    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines if line.startswith("| ")]
+    return [row for row in rows if set(row[0]) != {"-"}]
+
+
 INTRODUCTION = """# Confidence, measured
 
 <!-- written by `make confidence` -->
@@ -102,26 +108,26 @@ def real_sets(draws: int) -> Iterator[str]:
         return
     yield (
         f"Size bounds are those the task tells. With gold: mean over {draws} random draws, scored on the other\n"
-        "instances; rates are those that EM finds without gold. *Share of approvals*: the same calibration of a rule\n"
-        "that only counts, which is what one would tune by hand.\n"
+        "instances. *Auto* is what `epivote aggregate` does, with gold what it does with `--gold`. *Share of\n"
+        "approvals*: the same calibration of a rule that only counts, which is what one would tune by hand.\n"
     )
     rows, totals = [], dict[str, list[Outcome]]()
     for name in present():
         ballots, gold, bounds = read_real(name)
         _progress(f"{name}: EM")
-        plain = EM(bounds).fit(ballots)
+        cells = {"EM": outcome(EM(bounds).fit(ballots), gold)}
         _progress(f"{name}: Auto")
-        cells = {"EM": outcome(plain, gold), "Auto, no gold": outcome(Auto(bounds).fit(ballots), gold)}
+        cells["Auto, no gold"] = outcome(Auto(bounds).fit(ballots), gold)
+        for count in GOLD_COUNTS:
+            _progress(f"{name}: Auto, {count} gold sets")
+            cells[f"Auto, {count} gold"] = mean_over_draws(Auto(bounds), ballots, gold, count, draws)
         known = ballots.select(instances=list(gold))
-        rates = plain.parameters_
-        fixed = MaximumLikelihood(rates.hit_rates, rates.false_alarm_rates, rates.priors, bounds)
         for count in GOLD_COUNTS:
-            _progress(f"{name}: {count} gold sets")
-            cells[f"EM, {count} gold"] = calibrated_outcome(fixed, known, gold, count, draws)
-        for count in GOLD_COUNTS:
-            cells[f"share of approvals, {count} gold"] = calibrated_outcome(Majority(bounds), known, gold, count, draws)
-        for rule, cell in cells.items():
-            totals.setdefault(rule, []).append(cell)
+            _progress(f"{name}: share of approvals, {count} gold sets")
+            rule = Calibrated(Majority(bounds))
+            cells[f"share of approvals, {count} gold"] = mean_over_draws(rule, known, gold, count, draws)
+        for rule_name, cell in cells.items():
+            totals.setdefault(rule_name, []).append(cell)
         rows.append((name, cells))
     yield _table(
         ["rule", *(name for name, _ in rows), "mean"],
@@ -212,17 +218,16 @@ def draw(kind: int, seed: int, shared: float = 0.0) -> tuple[Simulation, Bounds]
     return simulate(bounds=bounds, shared_mistakes=shared, seed=rng, **options), bounds
 
 
-def calibrated_outcome(
-    rule: MaximumLikelihood | Majority, ballots: Ballots, gold: dict[str, frozenset[str]], count: int, draws: int
+def mean_over_draws(
+    rule: Auto | Calibrated, ballots: Ballots, gold: dict[str, frozenset[str]], count: int, draws: int
 ) -> Outcome:
+    """What a rule finds with gold sets drawn at random, scored on the others."""
     found = []
     for number in range(draws):
         some = _drawn(gold, count, number)
         others = {name: right for name, right in gold.items() if name not in some}
-        fitted = Calibrated(rule).fit(ballots, gold=some)
-        if (
-            fitted.estimate_.is_rated
-        ):  # gold sets that are all alike calibrate nothing, and then counting states nothing
+        fitted = rule.fit(ballots, gold=some)
+        if fitted.estimate_.is_rated:  # a rule that counts states nothing where gold sets are all alike
             found.append(outcome(fitted, others))
     return _mean(found)
 
