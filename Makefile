@@ -5,7 +5,7 @@ OUT := build/demo
 # Compiled modules are kept: tests start hundreds of processes, which would each compile the whole package.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo quiz test test-slow coverage mutants lint format types bench bench-files bench-collect bench-scale reproduce methods confidence docs clean
+.PHONY: demo quiz test test-long test-slow coverage mutants lint format types bench bench-files bench-collect bench-scale reproduce methods confidence docs clean
 
 demo: .venv/.installed
 	@$(BIN)/epivote demo $(OUT)
@@ -19,9 +19,13 @@ quiz: .venv/.installed-quiz
 test: lint types .venv/.installed-dev
 	$(BIN)/pytest -q -n auto --dist worksteal -m "not slow and not long"
 
-# the tests that take long, then every property again with more examples
+# the tests that take longer than 0.3 seconds each
+test-long: .venv/.installed-dev
+	$(BIN)/pytest -q -n auto --dist worksteal -m "long and not slow"
+
+# kills, load, fuzzing and many settings of the browser, then every property again with more examples; not part of .ci/run
 test-slow: .venv/.installed-dev
-	$(BIN)/pytest -q -n auto --dist worksteal -m "slow or long"
+	$(BIN)/pytest -q -n auto --dist worksteal -m slow
 	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest -q -n auto --dist worksteal -m "hypothesis and not slow"
 
 # by line and branch, in every process that tests start; files under 90 % are named at the end, pages are in build/coverage

@@ -1,11 +1,12 @@
-"""The list of tests that the quick suite leaves to the slow one."""
+"""The list of tests that the quick suite leaves to `make test-long`."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
-import pytest
-
 from find_long import LIST, long_tests
+from patience import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 LISTED = LIST.read_text(encoding="utf-8").split()
@@ -27,8 +28,10 @@ def test_tests_are_long_by_their_mean(tmp_path):
     assert long_tests(report) == ["t.py::test_a", "t.py::test_d"]
 
 
-@pytest.mark.slow
-def test_listed_tests_are_marked(request):
-    collected = {item.nodeid.partition("[")[0]: item for item in request.session.items}
-    marked = {name for name, item in collected.items() if item.get_closest_marker("long")}
-    assert marked == set(LISTED) & set(collected)
+def test_listed_tests_are_marked_and_no_others():
+    file = "tests/model/test_priors.py"
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", "long", file]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
+    marked = {line.partition("[")[0] for line in told.splitlines() if line.startswith(file)}
+    assert marked == {name for name in LISTED if name.startswith(f"{file}::")}
+    assert marked

@@ -6,8 +6,6 @@ import sys
 import venv
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parent.parent.parent
 MINUTES = 600  # seconds for building and installing, most of them downloads
 
@@ -23,7 +21,6 @@ def done(*command, folder):
     return ended.stdout
 
 
-@pytest.mark.slow
 def test_the_wheel_runs_the_demo_in_a_clean_environment(tmp_path):
     done(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", tmp_path, ROOT, folder=tmp_path)
     (wheel,) = tmp_path.glob("epivote-*.whl")
