@@ -128,7 +128,7 @@ def page(results: dict[str, Result]) -> str:
     head = [
         "# Collecting under load",
         "",
-        "Written by `make bench-collect`: 200 simulated participants at once fill in the [quiz of shapes](quiz.md)",
+        "Written by `make bench-collect`: 200 simulated participants at once fill in the [quiz of shapes](how-to/quiz.md)",
         "over the pages people use, on one machine that also runs server and database. Whoever",
         "finishes is followed by somebody new. One ballot in ten is changed later, one answer in twenty is clicked",
         "twice. A request that is answered with an error, or a ballot that is lost, doubled or differs from what was",

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, sync_playwright
 from epivote import EM, read_ballots, read_truths, write_report
 
 DOCS = Path(__file__).parent
+PICTURES = DOCS / "pictures"
 EXAMPLES = DOCS.parent / "examples"
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
@@ -25,10 +26,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         page = make_page(Path(folder))
         browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
-        take(browser, page, DOCS / "report-wide.png", width=1440, height=900, scheme="light")
-        take(browser, page, DOCS / "report-narrow.png", width=390, height=844, scheme="dark")
+        take(browser, page, PICTURES / "report-wide.png", width=1440, height=900, scheme="light")
+        take(browser, page, PICTURES / "report-narrow.png", width=390, height=844, scheme="dark")
         opened = "#instance=picture%206"
-        take(browser, page, DOCS / "report-instance.png", width=1440, height=1100, scheme="light", address=opened)
+        take(browser, page, PICTURES / "report-instance.png", width=1440, height=1100, scheme="light", address=opened)
         browser.close()
 
 

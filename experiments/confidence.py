@@ -1,4 +1,4 @@
-"""Whether stated confidence is true, with gold and without: `make confidence` writes docs/confidence-measured.md.
+"""Whether stated confidence is true, with gold and without: `make confidence` writes docs/explanation/confidence-measured.md.
 
 Real ballots are read where they lie (EPIVOTE_DATA, or shared/data beside the project) and left out with a note where
 they are not; simulated ones use the stated seeds.
@@ -33,7 +33,7 @@ from experiments.real_sets import present, read_real
 from experiments.rules import Bounds
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "confidence-measured.md"
+PAGE = ROOT / "docs" / "explanation" / "confidence-measured.md"
 GOLD_COUNTS = (10, 20, 50)
 SECTIONS = ("real", "independent", "checked")
 KINDS = (

@@ -1,4 +1,4 @@
-"""Which method when: every estimator on real and simulated ballots. Run by `make methods`; writes docs/methods.md.
+"""Which method when: every estimator on real and simulated ballots. Run by `make methods`; writes docs/explanation/methods.md.
 
 Real ballots are read where they lie (EPIVOTE_DATA, or shared/data beside the project) and left out with a note where
 they are not; simulated ones use the stated seeds.
@@ -34,8 +34,8 @@ from experiments.rules import chosen_by_auto, fit_rule, in_three
 from experiments.simulated_methods import dense_crowds, one_question, sparse_crowds, varied_crowds
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "methods.md"
-PICTURE = ROOT / "docs" / "calibration.svg"
+PAGE = ROOT / "docs" / "explanation" / "methods.md"
+PICTURE = ROOT / "docs" / "explanation" / "calibration.svg"
 COMPARED = (
     "Majority",
     "Modal",

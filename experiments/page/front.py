@@ -9,7 +9,7 @@ from pathlib import Path
 from experiments.measure.ballots import SEED
 from experiments.page.sheet import Sheet
 
-DOCS = Path(__file__).parent.parent.parent / "docs"
+DOCS = Path(__file__).parent.parent.parent / "docs" / "explanation"
 KINDS = (".svg", ".png", ".csv")
 
 INTRODUCTION = f"""

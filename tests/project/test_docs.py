@@ -73,7 +73,7 @@ def test_the_page_of_the_command_is_what_the_command_says():
     spec = importlib.util.spec_from_file_location("make_cli_page", ROOT / "docs" / "make_cli_page.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    stale = "docs/cli.md is out of date; run: python docs/make_cli_page.py"
+    stale = "docs/reference/cli.md is out of date; run: python docs/make_cli_page.py"
     assert module.PAGE.read_text().split() == module.page().split(), stale
 
 
