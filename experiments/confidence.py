@@ -1,4 +1,6 @@
-"""Whether stated confidence is true, with gold and without: `make confidence` writes docs/explanation/confidence-measured.md.
+"""Whether stated confidence is right, with gold and without.
+
+Run by `make confidence`; writes docs/explanation/confidence-measured.md.
 
 Real ballots are read where they lie (EPIVOTE_DATA, or shared/data beside the project) and left out with a note where
 they are not; simulated ones use the stated seeds.
@@ -101,9 +103,9 @@ def real_sets(draws: int) -> Iterator[str]:
         yield "No real ballots were at hand.\n"
         return
     yield (
-        f"Size bounds are those the task tells. With gold: mean over {draws} random draws, scored on the other\n"
+        f"Size bounds are those of the task. With gold: mean over {draws} random draws, scored on the other\n"
         "instances; rates are those that EM finds without gold. *Share of approvals*: the same calibration of a rule\n"
-        "that only counts, which is what one would tune by hand.\n"
+        "that only counts approvals, as one would tune it by hand.\n"
     )
     rows, totals = [], dict[str, list[Outcome]]()
     for name in present():

@@ -1,6 +1,7 @@
 """Every table, figure and example of the paper, and what lies beyond it, from one command. Run by `make reproduce`.
 
-Numbers, pictures and text go to experiments/out/; a whole run also writes docs/explanation/reproduction.md and its pictures.
+Numbers, pictures and text go to experiments/out/; a whole run also writes docs/explanation/reproduction.md and its
+pictures.
 Finished pieces are kept: an interrupted run goes on where it stopped.
 """
 
