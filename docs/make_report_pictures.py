@@ -1,6 +1,7 @@
-"""Write the pictures of docs/report.md: the report on the example quiz on a desktop, on a phone, and an instance.
+"""Write the pictures of the example quiz: its report on a desktop, on a phone and at an instance, and two plots.
 
-Run with `python docs/make_report_pictures.py`; it needs the package playwright and a browser (apt-get install
+They are shown in README.md, docs/index.md, docs/how-to/report.md and docs/how-to/explain.md. Run with
+`python docs/make_report_pictures.py`; it needs matplotlib, playwright and a browser (apt-get install
 chromium-headless-shell).
 """
 
@@ -8,9 +9,11 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from matplotlib import pyplot
 from playwright.sync_api import Browser, sync_playwright
 
 from epivote import EM, read_ballots, read_truths, write_report
+from epivote.report.plots import plot_voter_map, plot_waterfall
 
 DOCS = Path(__file__).parent
 PICTURES = DOCS / "pictures"
@@ -23,6 +26,7 @@ def main() -> None:
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
         raise SystemExit("no browser found: apt-get install chromium-headless-shell")
+    draw_plots()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         page = make_page(Path(folder))
         browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
@@ -31,6 +35,18 @@ def main() -> None:
         opened = "#instance=picture%206"
         take(browser, page, PICTURES / "report-instance.png", width=1440, height=1100, scheme="light", address=opened)
         browser.close()
+
+
+def draw_plots() -> None:
+    """The voters of the quiz, and why the sparrow is not in the set of its most doubtful picture."""
+    fitted = EM(bounds=(1, 2)).fit(read_ballots(EXAMPLES / "birds.csv"))
+    (account,) = (each for each in fitted.explain("picture 6").accounts if each.alternative == "sparrow")
+    for name, plot, shown in (("voter-map", plot_voter_map, fitted), ("waterfall", plot_waterfall, account)):
+        pyplot.rcParams["svg.hashsalt"] = "epivote"
+        figure, ax = pyplot.subplots(figsize=(6, 4.5), layout="constrained")
+        plot(shown, ax)
+        figure.savefig(PICTURES / f"{name}.svg", metadata={"Date": None})
+        pyplot.close(figure)
 
 
 def make_page(folder: Path) -> Path:
