@@ -18,6 +18,7 @@ from typing import Any
 
 FOLDER = Path(__file__).parent / "tutorial"
 PAGE, NOTEBOOK, DATA = FOLDER / "index.md", "tutorial.ipynb", ("tickets.json", "expert.csv")
+PLAIN = 'import os\n\nos.environ["FORCE_COLOR"] = ""  # plain output of commands'
 BLOCK = re.compile(r"^```(console|pycon)\n(.*?)^```\n", flags=re.DOTALL | re.MULTILINE)
 
 
@@ -31,8 +32,8 @@ class Cell:
 
 
 def cells(page: str) -> list[Cell]:
-    """The page as cells, in its order."""
-    found = []
+    """The page as cells, in its order, after one that asks for plain output, without colours and progress."""
+    found = [Cell("code", PLAIN)]
     rest = 0
     for block in BLOCK.finditer(page):
         found += text_cells(page[rest : block.start()])

@@ -1,9 +1,10 @@
-"""Makes the export of the tutorial: tickets.json and expert.csv in docs/tutorial, seed 2026.
+"""Makes the export of the tutorial: tickets.json and expert.csv in docs/tutorial, seed 5.
 
 A support desk had 120 tickets tagged with one or two of six topics, in Label Studio: five ballots on every ticket, by
 ten annotators, one of whom ticks everything and one of whom repeats a colleague. A model's predictions are in the export
 too. Annotators make some of their mistakes together, so that stated confidence is too high until it is calibrated.
 Everything is drawn by `epivote.simulate`; there are no tickets. expert.csv has the topics that a ticket is really about.
+Rates and seed were chosen among a few that were tried, so that the tutorial has something to find.
 """
 
 import json
@@ -13,7 +14,7 @@ import numpy as np
 
 from epivote import Truths, simulate, write_truths
 
-SEED = 2026
+SEED = 5
 TICKETS = 120
 TOPICS = ["billing", "bug", "delivery", "feature request", "login", "returns"]
 NAMES = ["ada", "ben", "chi", "dora", "emil", "fay", "gus", "hana", "ivo", "jo"]
@@ -24,7 +25,7 @@ MODEL = "topic-model-3"
 def make(folder: Path) -> None:
     """Write both files into a folder."""
     rng = np.random.default_rng(SEED)
-    hits, alarms = rng.uniform(0.65, 0.9, len(NAMES) + 1), rng.uniform(0.04, 0.16, len(NAMES) + 1)
+    hits, alarms = rng.uniform(0.75, 0.95, len(NAMES) + 1), rng.uniform(0.02, 0.1, len(NAMES) + 1)
     everything = NAMES.index(TICKS_EVERYTHING)
     hits[everything] = alarms[everything] = 0.999999
     drawn = simulate(
@@ -35,7 +36,7 @@ def make(folder: Path) -> None:
         hit_rates=hits,
         false_alarm_rates=alarms,
         priors=0.25,
-        shared_mistakes=0.4,
+        shared_mistakes=0.45,
         seed=rng,
     )
     cast = dict(drawn.ballots.items())

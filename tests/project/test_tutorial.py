@@ -44,6 +44,7 @@ def test_the_page_was_understood(maker):
 def test_blocks_become_cells(maker):
     page = "# T\n\n```console\n$ epivote a\nshown\n...\n$ epivote b\n```\n\nSo.\n\n```pycon\n>>> x = 1\n>>> x\n1\n>>> y = 2\n```\n"
     assert maker.cells(page) == [
+        maker.Cell("code", maker.PLAIN),
         maker.Cell("markdown", "# T"),
         maker.Cell("code", "!epivote a", ("shown",)),
         maker.Cell("code", "!epivote b"),
