@@ -1,8 +1,8 @@
 """Write the pictures of the example quiz: its report on a desktop, on a phone and at an instance, and two plots.
 
-They are shown in README.md, docs/index.md, docs/how-to/report.md and docs/how-to/explain.md. Run with
-`python docs/make_report_pictures.py`; it needs matplotlib, playwright and a browser (apt-get install
-chromium-headless-shell).
+They are shown in README.md, docs/index.md, docs/how-to/report.md and docs/how-to/explain.md; the report on the tickets
+of the tutorial is there too. Run with `python docs/make_report_pictures.py`; it needs matplotlib, playwright and a
+browser (apt-get install chromium-headless-shell).
 """
 
 import shutil
@@ -12,12 +12,13 @@ from pathlib import Path
 from matplotlib import pyplot
 from playwright.sync_api import Browser, sync_playwright
 
-from epivote import EM, read_ballots, read_truths, write_report
+from epivote import EM, Auto, read_ballots, read_export, read_truths, write_report
 from epivote.report.plots import plot_voter_map, plot_waterfall
 
 DOCS = Path(__file__).parent
 PICTURES = DOCS / "pictures"
 EXAMPLES = DOCS.parent / "examples"
+TUTORIAL, COPY = DOCS / "tutorial", "jo@example.org"
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 
@@ -34,6 +35,8 @@ def main() -> None:
         take(browser, page, PICTURES / "report-narrow.png", width=390, height=844, scheme="dark")
         opened = "#instance=picture%206"
         take(browser, page, PICTURES / "report-instance.png", width=1440, height=1100, scheme="light", address=opened)
+        tickets = make_tickets_page(Path(folder))
+        take(browser, tickets, PICTURES / "tutorial-report.png", width=1440, height=900, scheme="light")
         browser.close()
 
 
@@ -54,6 +57,16 @@ def make_page(folder: Path) -> Path:
     fitted = EM(bounds=(1, 2)).fit(read_ballots(EXAMPLES / "birds.csv"))
     gold = read_truths(EXAMPLES / "birds-gold.csv")
     return write_report(fitted, folder / "birds.html", title="Which birds are on the picture?", gold=gold)
+
+
+def make_tickets_page(folder: Path) -> Path:
+    """The report of the tutorial, as its last command makes it."""
+    expert = read_truths(TUTORIAL / "expert.csv")
+    ballots = read_export(TUTORIAL / "tickets.json").ballots
+    ballots = ballots.select(voters=[voter for voter in ballots.voters if voter != COPY])
+    gold = {name: expert[name] for name in EM(bounds=(1, 2)).fit(ballots).pick_gold(20)}
+    fitted = Auto(bounds=(1, 2)).fit(ballots, gold=gold)
+    return write_report(fitted, folder / "tickets.html", title="Topics of 120 tickets")
 
 
 def take(

@@ -20,7 +20,8 @@ TUTORIAL = DOCS / "tutorial"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 RUN = [page for page in PAGES if page.parent != TUTORIAL]  # the tutorial is run as a notebook
 SESSIONS = [page for page in RUN if "```pycon" in page.read_text()]
-LONG = {"confidence.md", "explain.md", "faq.md", "gold.md", "groups.md", "plan.md", "size.md"}
+LONG = {"confidence.md", "explain.md", "faq.md", "from-crowd-kit.md", "from-label-studio.md", "gold.md", "groups.md"}
+LONG |= {"index.md", "people-and-models.md", "plan.md", "size.md"}
 """Pages whose sessions take more than a second each, and run in the slow tests."""
 
 
@@ -64,7 +65,7 @@ def test_shell_sessions_run(page, tmp_path, monkeypatch):
     """
     run = by_a_shell
     monkeypatch.chdir(tmp_path)
-    for name, content in re.findall(r'^```\w+ title="(.+)"\n(.*?)^```', page.read_text(), flags=re.DOTALL | re.MULTILINE):
+    for name, content in re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```', page.read_text(), flags=re.DOTALL | re.MULTILINE):
         (tmp_path / name).write_text(content)
     (tmp_path / "tickets.json").symlink_to(TUTORIAL / "tickets.json")
     blocks = re.findall(r"```console\n(.*?)```", page.read_text(), flags=re.DOTALL)

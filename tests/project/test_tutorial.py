@@ -36,7 +36,7 @@ def test_the_notebook_is_the_page(maker):
 def test_the_page_was_understood(maker):
     story = maker.cells(maker.PAGE.read_text(encoding="utf-8"))
     commands = [cell.source.split()[1] for cell in story if cell.source.startswith("!epivote")]
-    assert {"inspect", "aggregate", "gold", "review", "explain", "report", "evaluate"} <= set(commands)
+    assert {"inspect", "aggregate", "gold", "review", "explain", "report"} <= set(commands)
     assert sum(bool(cell.shown) for cell in story) > 10
     assert not any("```" in cell.source for cell in story if cell.kind == "code")
 
