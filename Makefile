@@ -70,7 +70,8 @@ confidence: .venv/.installed-dev
 	$(BIN)/python -m experiments.confidence
 
 docs: .venv/.installed-docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	$(BIN)/zensical build --clean --strict
+	$(BIN)/python docs/check_search.py
 
 clean:
 	rm -rf .venv build site

@@ -1,4 +1,6 @@
-"""Hard alternation in scipy.sparse, as one would write it in an afternoon from docs/model.md: the yardstick for AMLE.
+"""Hard alternation in scipy.sparse, as one would write it in an afternoon from docs/explanation/model.md.
+
+It is the yardstick for AMLE.
 
 Everything is a product with one of two sparse matrices, cells against voters (ticks) and instances against voters
 (who answered); cells are all (instance, alternative) pairs. It shares no code with epivote.

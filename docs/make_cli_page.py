@@ -1,4 +1,4 @@
-"""Writes docs/cli.md from the `--help` of every command; run it after changing one."""
+"""Writes docs/reference/cli.md from the `--help` of every command; run it after changing one."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from epivote.cli import app
 
-PAGE = Path(__file__).parent / "cli.md"
+PAGE = Path(__file__).parent / "reference" / "cli.md"
 INTRODUCTION = """# The command
 
 <!-- written by docs/make_cli_page.py -->

@@ -1,4 +1,4 @@
-"""Write the pictures of docs/quiz.md: a question on a phone, and the organiser's page while forty bots answer.
+"""Write the pictures of docs/how-to/quiz.md: a question on a phone, and the organiser's page while forty bots answer.
 
 Run with `python docs/make_collect_pictures.py`; it needs the package playwright and a browser (apt-get install
 chromium).
@@ -15,6 +15,7 @@ import numpy as np
 from playwright.sync_api import Browser, sync_playwright
 
 DOCS = Path(__file__).parent
+PICTURES = DOCS / "pictures" / "collect"
 sys.path.insert(0, str(DOCS.parent))
 
 from examples.crowd.served import Served, serving  # noqa: E402
@@ -37,9 +38,9 @@ def main() -> None:
         database = f"sqlite:///{folder / 'shapes.db'}"
         with serving(QUIZ, "--database", database, "--port", "0", log=folder / "log") as served:
             browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
-            (DOCS / "collect").mkdir(exist_ok=True)
-            take_question(browser, served, DOCS / "collect" / "participant.png")
-            take_organiser(browser, served, DOCS / "collect" / "organiser.png")
+            PICTURES.mkdir(exist_ok=True)
+            take_question(browser, served, PICTURES / "participant.png")
+            take_organiser(browser, served, PICTURES / "organiser.png")
             browser.close()
 
 

@@ -3,7 +3,7 @@
 Twenty-four pictures, each with one or two of five birds. Eight people know birds well, fourteen guess, two tick every
 bird on every picture, and about one ballot in ten is missing. Everything is drawn by `epivote.simulate`; nobody was
 asked. The mix of people was settled on after trying harder ones, so that a demonstration shows the method at work: it
-is an easy case, and docs/methods.md has averages over many crowds.
+is an easy case, and docs/explanation/methods.md has averages over many crowds.
 """
 
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""Whether stated confidence is true, with gold and without: `make confidence` writes docs/confidence-measured.md.
+"""Whether stated confidence is right, with gold and without.
+
+Run by `make confidence`; writes docs/explanation/confidence-measured.md.
 
 Real ballots are read where they lie (EPIVOTE_DATA, or shared/data beside the project) and left out with a note where
 they are not; simulated ones use the stated seeds.
@@ -32,7 +34,7 @@ from experiments.real_sets import present, read_real
 from experiments.rules import Bounds
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "confidence-measured.md"
+PAGE = ROOT / "docs" / "explanation" / "confidence-measured.md"
 GOLD_COUNTS = (10, 20, 50)
 SECTIONS = ("real", "independent", "checked")
 KINDS = (
@@ -107,9 +109,9 @@ def real_sets(draws: int) -> Iterator[str]:
         yield "No real ballots were at hand.\n"
         return
     yield (
-        f"Size bounds are those the task tells. With gold: mean over {draws} random draws, scored on the other\n"
+        f"Size bounds are those of the task. With gold: mean over {draws} random draws, scored on the other\n"
         "instances. *Auto* is what `epivote aggregate` does, with gold what it does with `--gold`. *Share of\n"
-        "approvals*: the same calibration of a rule that only counts, which is what one would tune by hand.\n"
+        "approvals*: the same calibration of a rule that only counts approvals, as one would tune it by hand.\n"
     )
     rows, totals = [], dict[str, list[Outcome]]()
     for name in present():

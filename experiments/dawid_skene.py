@@ -58,5 +58,5 @@ PEERS: dict[str, Callable[[Ballots], Answer]] = (
 WHY_IT_STOPS = (
     "crowd-kit's Dawid-Skene, on yes/no answers pooled over labels, is the model of EM without shrinkage. By itself it "
     "stopped after {} iterations: it goes on while a bound rises, but counts a question's prior once per ballot in "
-    "that bound, which then falls. Where the two lines differ, the first is the same model on its way to the second.\n"
+    "that bound, which then falls. Where the two rows differ, the first has not converged yet.\n"
 )

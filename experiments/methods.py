@@ -1,7 +1,7 @@
-"""Which method when: every estimator on real and simulated ballots. Run by `make methods`; writes docs/methods.md.
+"""Which method when: every estimator on real and simulated ballots.
 
-Real ballots are read where they lie (EPIVOTE_DATA, or shared/data beside the project) and left out with a note where
-they are not; simulated ones use the stated seeds.
+Run by `make methods`; writes docs/explanation/methods.md. Real ballots are read where they lie (EPIVOTE_DATA, or
+shared/data beside the project) and left out with a note where they are not; simulated ones use the stated seeds.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from experiments.rules import chosen_by_auto, fit_rule, in_three
 from experiments.simulated_methods import dense_crowds, one_question, sparse_crowds, varied_crowds
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "methods.md"
-PICTURE = ROOT / "docs" / "calibration.svg"
+PAGE = ROOT / "docs" / "explanation" / "methods.md"
+PICTURE = ROOT / "docs" / "explanation" / "calibration.svg"
 COMPARED = (
     "Majority",
     "Modal",
@@ -76,16 +76,16 @@ why in `choices_`, and so does `suggest_method(ballots, bounds)`. Why:
 
 - On crowds drawn from the model, EM finds about as many sets as AMLE or more, whatever the coverage and the mix of
   voters, its rates are less biased, and its confidence is calibrated; AMLE's is far too high when ballots are few.
-- On the paper's quiz (15 pictures, everybody answered all) AMLE with the Anna Karenina start finds more sets than EM,
-  and more than AMLE from further starts, which end at a higher likelihood: these voters do not err independently, which
-  their ballots show, and there the start's trust in those who agree is worth more than the likelihood.
-- The same start leads astray where many voters are worse than chance.
-- Where both find the same sets EM's confidence is the honest one: AMLE takes its sets for certain when it judges
-  voters.
+- On the paper's quiz (15 pictures, every voter has a ballot on all of them) AMLE with the Anna Karenina start finds
+  more sets than EM, and more than AMLE from further starts, which end at a higher likelihood. These voters do not err
+  independently, which their ballots show; trusting voters who agree then finds more sets than a higher likelihood does.
+- The same start is misled where many voters are worse than chance.
+- Where both find the same sets, EM's confidence is closer to the truth: AMLE treats its sets as certain when it
+  estimates the voters' rates.
 
-The rule was drawn from the tables below, the quiz's among them: that `auto` does nearly as well as AMLE on the quiz
+The rule was derived from the tables below, the quiz's among them: that `auto` does nearly as well as AMLE on the quiz
 holds by construction and is no evidence for the rule. On simulated crowds that share mistakes AMLE finds no more sets
-than EM, so that it is taken there at all rests on the quiz. The limits are round numbers; that mistakes must coincide
+than EM, so the quiz alone is the reason for ever taking AMLE. The limits are round numbers; that mistakes must coincide
 by 2 standard errors rather than 3 was chosen on the quiz, where 3 takes EM more often.
 """
 
@@ -93,7 +93,7 @@ by 2 standard errors rather than 3 was chosen on the quiz, where 3 takes EM more
 def real_sets() -> Iterator[str]:
     """Published ballots with expert truth, under the bounds known beforehand."""
     yield "## Real ballots\n"
-    yield "Alternatives decided rightly / sets exactly right / mean Jaccard, with the bounds known beforehand.\n"
+    yield "Alternatives decided correctly / sets exactly right / mean Jaccard, with the size bounds of the task.\n"
     found: dict[str, dict[str, str]] = {name: {} for name in (*COMPARED, *PEERS)}
     stopped: dict[str, int] = {}
     for name in present():

@@ -1,6 +1,7 @@
 """Every table, figure and example of the paper, and what lies beyond it, from one command. Run by `make reproduce`.
 
-Numbers, pictures and text go to experiments/out/; a whole run also writes docs/reproduction.md and its pictures.
+Numbers, pictures and text go to experiments/out/; a whole run also writes docs/explanation/reproduction.md and its
+pictures.
 Finished pieces are kept: an interrupted run goes on where it stopped.
 """
 
@@ -54,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not wanted:
         spent = {part: seconds_spent(_pieces(PARTS[part], Extent()), options.out / "pieces") for part in PARTS}
         publish(page(written, spent), options.out)
-        print("Wrote docs/reproduction.md and its pictures.")
+        print("Wrote docs/explanation/reproduction.md and its pictures.")
 
 
 def reproduce(sections: Sequence[Section], extent: Extent, out: Path, workers: int, what: str) -> dict[str, Sheet]:

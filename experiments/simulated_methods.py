@@ -1,4 +1,4 @@
-"""The part of `make methods` on simulated crowds: dense, sparse, small and varied, and one question only."""
+"""The part of `make methods` on simulated crowds: dense, sparse, small and varied, and one instance only."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _duel(kind: str, voters: int, instances: int, coverage: float) -> list[str]:
 
 def one_question() -> Iterator[str]:
     """A jury: one instance, six alternatives, two right."""
-    yield "## One question\n"
+    yield "## One instance\n"
     yield "One instance, six alternatives, two right, 400 juries of each size: share right (confidence stated).\n"
     rows = []
     for voters in (5, 10, 20):

@@ -40,8 +40,8 @@ def write(results: Results, extent: Extent, sheet: Sheet) -> None:
 PLAINLY = """
 Plainly:
 
-- **EM** is best or level with the best nearly everywhere, and close to the ceiling from 8 ballots a question on. It is
-  the only rule that holds when adversaries are as many as honest voters, or more.
+- **EM** is best or as good as the best nearly everywhere, and close to the ceiling from 8 ballots per instance on. It
+  is the only rule that works when there are as many adversaries as honest voters, or more.
 - **AMLE** is level with EM from about 12 ballots on. With fewer it falls behind where voters differ much: it chooses
   sets before it can know whom to trust. It fails when four to seven of ten voters are adversaries; when nearly all
   are, the crowd is seen to be upside down, and it recovers.
@@ -50,17 +50,17 @@ Plainly:
 - **Majority** is good where everybody is fair, and breaks with spammers and adversaries. **Approval** breaks in
   the same way, and on the whole finds fewer.
 - No rule finds one expert among three to five voters from so few ballots: there every one stays far below the
-  ceiling. Ask more voters, or give gold answers. (With two voters one of them is the expert, which is why those
+  ceiling. Ask more voters, or give gold. (With two voters one of them is the expert, which is why those
   curves begin high.)
 - When eight of ten voters or more spam, every rule falls well below the ceiling.
 """
 
 KINDS = """
-Five answers, one or two of them right; {crowds} crowds of every kind. *Dense*: everybody answers all 30 questions.
-*Sparse*: 300 questions, each answered by a tenth of the voters. *Mixed*: everybody fair (hit rates Beta(6, 3),
-false-alarm rates Beta(2, 12)). *Polarised*: a quarter experts, the rest poor. *Spammed*: a quarter experts, the rest
-tick right and wrong alike. *Adversaries*: a mixed crowd in which three of ten (whole voters: two of 8, four of 12)
-tick what is wrong. *Rates known* is the ceiling: the best sets for somebody who knows every voter.
+Five alternatives, one or two of them right; {crowds} crowds of every kind. *Dense*: ballots of all voters on 30
+instances. *Sparse*: 300 instances, each with ballots of a tenth of the voters. *Mixed*: all voters fairly good (hit
+rates Beta(6, 3), false-alarm rates Beta(2, 12)). *Polarised*: a quarter experts, the rest poor. *Spammed*: a quarter
+experts, the rest tick right and wrong alike. *Adversaries*: a mixed crowd in which three of ten (whole voters: two of
+8, four of 12) tick what is wrong. *Rates known* is the ceiling: the best sets if the rates of all voters are known.
 """
 
 
@@ -81,11 +81,11 @@ def _learning(results: Results, extent: Extent, sheet: Sheet) -> None:
         ax.set_xticks(extent.ballots_each, [str(n) for n in extent.ballots_each])
         ax.minorticks_off()
     for ax in axes[len(MIXES) :]:
-        ax.set_xlabel("ballots on a question")
+        ax.set_xlabel("ballots per instance")
     for ax in axes[:: len(MIXES)]:
         ax.set_ylabel("sets exactly right, share")
     style.legend_below(drawn, axes[0], 6)
-    shows = "Share of sets exactly right against ballots on a question, for eight kinds of crowds."
+    shows = "Share of sets exactly right against ballots per instance, for eight kinds of crowds."
     sheet.picture("crowds", drawn, shows, ["answers", "crowd", "rule", "ballots", "mean", "low", "high"], rows)
 
 
@@ -137,8 +137,8 @@ def _about_auto(results: Results, extent: Extent) -> str:
         for answers in ANSWERS
     }
     return (
-        "`auto` takes EM in the sparse crowds; in the dense ones (fewer than 50 questions, all answered) it takes AMLE "
-        "only where that finds other sets and voters share mistakes. "
+        "`auto` takes EM in the sparse crowds; in the dense ones (fewer than 50 instances, with all ballots) it takes "
+        "AMLE only where that finds other sets and voters share mistakes. "
         f"Against EM everywhere it finds {lost['dense']:+.3f} in the dense and {lost['sparse']:+.3f} in the sparse "
         "crowds on average."
     )
@@ -164,7 +164,7 @@ def _breaking(results: Results, extent: Extent, sheet: Sheet) -> None:
         ax.set(title=f"20 voters, more and more {kind}", xlabel=words, ylim=(0, 1.02))
     axes[0].set_ylabel("share of sets exactly right")
     style.legend_below(drawn, axes[0], 6)
-    shows = "Where rules break: 20 voters answer 30 questions, and ever more of them guess or answer against the truth."
+    shows = "Where rules fail: 20 voters, 30 instances, and more and more voters who guess or tick what is wrong."
     sheet.picture("crowds-broken", drawn, shows, ["kind", "rule", "percent", "mean", "low", "high"], rows)
 
 

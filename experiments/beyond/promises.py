@@ -1,4 +1,4 @@
-"""Calibration: whether stated confidence keeps its promise, on the quiz, on other ballots and on simulated crowds."""
+"""Calibration: whether stated confidence is right, on the quiz, on other ballots and on simulated crowds."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def pieces(extent: Extent) -> list[Piece]:
 def write(results: Results, extent: Extent, sheet: Sheet) -> None:
     """A panel for every kind of ballots, and a table of what was stated and what was so."""
     sheet.write(
-        "## Does stated confidence keep its promise?",
-        "Each set comes with the probability that it is exactly right. On the diagonal that is what happens; below "
-        "it the rule is too sure.",
+        "## Is the stated confidence right?",
+        "Every set has a confidence: the probability that it is exactly right. On the diagonal the confidence is "
+        "right; below it the rule is overconfident.",
     )
     names = list(_groups(extent, RULES[0]))
     columns = min(3, len(names))
@@ -34,7 +34,7 @@ def write(results: Results, extent: Extent, sheet: Sheet) -> None:
     rows: list[list[object]] = []
     table = []
     for ax, name in zip(axes, names, strict=False):
-        ax.plot([0, 1], [0, 1], color=style.GREY, linestyle="--", linewidth=1, label="promise kept")
+        ax.plot([0, 1], [0, 1], color=style.GREY, linestyle="--", linewidth=1, label="right confidence")
         cells: list[object] = [name]
         for rule in RULES:
             found = joined(results, _groups(extent, rule)[name])
@@ -66,10 +66,10 @@ def write(results: Results, extent: Extent, sheet: Sheet) -> None:
 
 
 CONCLUSION = """
-On ballots drawn from the model EM keeps its promise within a few hundredths; AMLE, which rates voters by sets it
-chose itself, promises too much wherever ballots are few. On real ballots both are too sure, the quiz most of all,
-presumably because voters err together there. So read confidence as an order (which sets to look at first) unless you
-can check it: give some gold answers, and `epivote aggregate --gold` prints this comparison for your own ballots.
+On ballots drawn from the model EM's confidence is right within a few hundredths; AMLE's, which rates voters by sets it
+chose itself, is too high wherever ballots are few. On real ballots both are overconfident, most of all on the quiz,
+presumably because voters make the same mistakes there. So read confidence as an order (which sets to check first)
+unless you can check it: with some gold, `epivote aggregate --gold` prints this comparison for your own ballots.
 """
 
 

@@ -28,7 +28,7 @@ def write(results: Results, _: Extent, sheet: Sheet) -> None:
         return
     lacking = [name for name in REAL if name not in present()]
     sheet.write(
-        "Published ballots with expert truth, decided with the size bounds that the task alone tells:",
+        "Published ballots with expert truth, with the size bounds of the task:",
         "\n".join(f"- `{name}`: {REAL[name]}" for name in present()),
     )
     if lacking:
@@ -54,7 +54,7 @@ def _draw(results: Results, sheet: Sheet) -> None:
         ax.set(title=name, xlabel="share, with 0.95 interval")
         ax.set_yticks(places, RULES)
     style.legend_below(drawn, axes[0], 2)
-    shows = "Rules on three published sets; intervals speak about other questions of the same kind."
+    shows = "Rules on three published sets; intervals are for other instances of the same kind."
     sheet.picture("real-ballots", drawn, shows, ["ballots", "rule", "measure", "mean", "low", "high"], rows)
 
 
@@ -63,7 +63,7 @@ def _table(results: Results, sheet: Sheet) -> None:
     for rule in RULES:
         cells = [_three(results[_piece(name, rule)]) for name in present()]
         rows.append([rule, *cells])
-    sheet.write("Alternatives decided rightly / sets exactly right / mean Jaccard:")
+    sheet.write("Alternatives decided correctly / sets exactly right / mean Jaccard:")
     sheet.table(["rule", *present()], rows)
     lines = []
     for name in present():
@@ -75,9 +75,9 @@ def _table(results: Results, sheet: Sheet) -> None:
         )
     sheet.write(
         "\n".join(lines),
-        "Learning the voters' rates pays on both sets of images, with 78 ballots a question as with 5; between AMLE, "
-        "EM and EM without shrinkage there is nothing to choose. Where readers are good and most sets are empty "
-        "(`ecg6`), every rule is right nearly always.",
+        "Learning the voters' rates pays on both sets of images, with 78 ballots per instance as with 5; AMLE, EM and "
+        "EM without shrinkage are equally good. Where readers are good and most sets are empty (`ecg6`), every rule is "
+        "nearly always right.",
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from experiments.measure.ballots import SEED
 from experiments.page.sheet import Sheet
 
-DOCS = Path(__file__).parent.parent.parent / "docs"
+DOCS = Path(__file__).parent.parent.parent / "docs" / "explanation"
 KINDS = (".svg", ".png", ".csv")
 
 INTRODUCTION = f"""
@@ -30,8 +30,8 @@ Runs can be interrupted and go on where they stopped. Every random draw comes fr
 the batch, so that the numbers are the same on every run, on one core or several; only times differ.
 
 AMLE_c is the paper's rule with one or two winners (`AMLE((1, 2))`), AMLE_f the one without size bounds
-(`AMLE((0, None))`). Accuracies: *0/1* is the share of sets exactly right, *Hamming* the share of answers decided
-rightly, in or out, and *harmonic* lies between.
+(`AMLE((0, None))`). Accuracies: *0/1* is the share of sets exactly right, *Hamming* the share of alternatives
+decided correctly, in or out, and *harmonic* lies between.
 """
 
 

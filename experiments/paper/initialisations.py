@@ -30,9 +30,9 @@ def write(results: Results, extent: Extent, sheet: Sheet) -> None:
     """A figure of accuracies and a table of likelihoods."""
     sheet.write(
         "## Where the iteration starts",
-        "AMLE climbs to a local optimum, so its start matters. *Anna Karenina* trusts voters who answer like others; "
-        "*uniform* trusts all alike (p = .51, q = .49); *random* draws p from (.5, 1) and q from (0, .5). "
-        f"{extent.paper_batches} batches of every size.",
+        "AMLE climbs to a local optimum, so its start matters. *Anna Karenina* trusts voters whose ballots "
+        "are like those of others; *uniform* trusts all alike (p = .51, q = .49); *random* draws p from (.5, 1) and "
+        f"q from (0, .5). {extent.paper_batches} batches of every size.",
     )
     _draw(results, extent, sheet)
     _compare(results, extent, sheet)
@@ -97,10 +97,10 @@ def _likelihoods(results: Results, extent: Extent, sheet: Sheet) -> None:
     best = np.mean([values for _, numbers in found[:-1] for values in numbers["zero_one of the best run"]])
     ours = np.mean([values for _, numbers in found[:-1] for values in numbers["zero_one of AMLE"]])
     sheet.write(
-        f"A better likelihood is not a better answer here. The most likely run of each batch finds {best:.3f} of the "
-        f"sets, the Anna Karenina run, which often stops lower, {ours:.3f}. The model takes mistakes to be "
-        "independent; on this quiz they are not ([stated confidence](#does-stated-confidence-keep-its-promise) is "
-        "far too high), and trust in those who agree is worth more than the last points of likelihood."
+        f"A better likelihood does not mean better sets here. The most likely run of each batch finds {best:.3f} of "
+        f"the sets, the Anna Karenina run, which often stops lower, {ours:.3f}. The model takes mistakes to be "
+        "independent; on this quiz they are not ([stated confidence](#is-the-stated-confidence-right) is "
+        "far too high), and trusting voters who agree finds more sets than the last points of likelihood do."
     )
 
 

@@ -90,7 +90,7 @@ def _explain() -> list[str]:
             lines.append(
                 f"**{column}, harmonic {harmonic:.2f} cannot be.** With {correct} of {pictures * alternatives} "
                 f"decisions right ({hamming:.2f}) and {exact} of {pictures} sets ({zero_one:.2f}), the lowest harmonic "
-                f"accuracy that any answers can have is {least:.3f}."
+                f"accuracy that any sets can have is {least:.3f}."
             )
     lines.append(
         "**AMLE_f, 0/1.** The published data give 7 of 15 sets where .53 stands for 8. With 7 right sets, 65 of 75 "

@@ -236,7 +236,7 @@ def crowds():
 
 @pytest.mark.slow
 def test_right_bounds_are_rarely_doubted_and_wrong_ones_often():
-    """The figures of the guide docs/size.md, in percent."""
+    """The figures of the guide docs/how-to/size.md, in percent."""
     right, wrong = {}, {}
     for m, bounds, alarms, ballots in crowds():
         right.setdefault(alarms, []).append(weighed_sizes(ballots, SizeBounds(*bounds)).is_doubtful)
@@ -245,7 +245,7 @@ def test_right_bounds_are_rarely_doubted_and_wrong_ones_often():
                 wrong.setdefault(alarms, []).append(weighed_sizes(ballots, SizeBounds(*other)).is_doubtful)
     found = {alarms: (round(100 * np.mean(right[alarms])), round(100 * np.mean(wrong[alarms]))) for alarms in right}
     assert found == {FEW: (0, 91), SOME: (0, 84), MANY: (0, 51)}
-    guide = (Path(__file__).parent.parent.parent / "docs" / "size.md").read_text()
+    guide = (Path(__file__).parent.parent.parent / "docs" / "how-to" / "size.md").read_text()
     for doubted, noticed in found.values():
         assert f" | {doubted} % | {noticed} % |" in guide
 

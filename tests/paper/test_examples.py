@@ -1,4 +1,4 @@
-"""Examples 1-3 of the paper, with the corrections that docs/examples.md explains."""
+"""Examples 1-3 of the paper, with the corrections that docs/explanation/examples.md explains."""
 
 import numpy as np
 import pytest

@@ -15,15 +15,19 @@ from typer.testing import CliRunner
 from epivote.cli import app
 
 ROOT = Path(__file__).parent.parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-SESSIONS = [page for page in PAGES if "```pycon" in page.read_text()]
-LONG = {"insight.md", "confidence.md", "size.md"}
+DOCS = ROOT / "docs"
+TUTORIAL = DOCS / "tutorial"
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+RUN = [page for page in PAGES if page.parent != TUTORIAL]  # the tutorial is run as a notebook
+SESSIONS = [page for page in RUN if "```pycon" in page.read_text()]
+LONG = {"confidence.md", "explain.md", "faq.md", "from-crowd-kit.md", "from-label-studio.md", "gold.md", "groups.md"}
+LONG |= {"index.md", "people-and-models.md", "plan.md", "size.md"}
 """Pages whose sessions take more than a second each, and run in the slow tests."""
 
 
 def in_a_while(page):
     """A page to run, in the slow tests if it takes long."""
-    return pytest.param(page, id=page.name, marks=[pytest.mark.slow] if page.name in LONG else [])
+    return pytest.param(page, id=str(page.relative_to(ROOT)), marks=[pytest.mark.slow] if page.name in LONG else [])
 
 
 @pytest.mark.parametrize("page", [in_a_while(page) for page in SESSIONS])
@@ -50,20 +54,27 @@ def in_this_process(command):
 
 
 SHELLS_OWN = set("|<>&;$`*")
-SHELL = [page for page in PAGES if "$ epivote" in page.read_text()]
+SHELL = [page for page in RUN if "$ epivote" in page.read_text()]
 
 
 @pytest.mark.parametrize("page", [in_a_while(page) for page in SHELL])
 def test_shell_sessions_run(page, tmp_path, monkeypatch):
-    """Every `$ epivote` line gives the output that follows it; a shell reads the first one as it stands."""
+    """Every `$ epivote` line gives the output that follows it; a shell reads the first one as it stands.
+
+    A block with a title is a file that the session reads.
+    """
     run = by_a_shell
     monkeypatch.chdir(tmp_path)
+    for name, content in re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```', page.read_text(), flags=re.DOTALL | re.MULTILINE):
+        (tmp_path / name).write_text(content)
+    (tmp_path / "tickets.json").symlink_to(TUTORIAL / "tickets.json")
     blocks = re.findall(r"```console\n(.*?)```", page.read_text(), flags=re.DOTALL)
     session = "\n".join(block for block in blocks if "$ epivote" in block)
     assert session, f"{page.name} shows what the command prints"
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     for command, shown in re.findall(r"^\$ (epivote .*)\n((?:(?!\$ ).*\n)*)", session, flags=re.MULTILINE):
         printed = [line.strip() for line in run(command).splitlines() if line.strip()]
+        assert printed, f"{command} prints nothing"
         for expected in (line.strip() for line in shown.splitlines()):
             assert expected in ("", "...") or expected in printed, f"{command} does not print {expected!r}"
         run = in_this_process
@@ -73,7 +84,7 @@ def test_the_page_of_the_command_is_what_the_command_says():
     spec = importlib.util.spec_from_file_location("make_cli_page", ROOT / "docs" / "make_cli_page.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    stale = "docs/cli.md is out of date; run: python docs/make_cli_page.py"
+    stale = "docs/reference/cli.md is out of date; run: python docs/make_cli_page.py"
     assert module.PAGE.read_text().split() == module.page().split(), stale
 
 

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parent.parent.parent
 SOURCE = ROOT / "src" / "epivote"
 MEASURED = ("mutants.md", "confidence-measured.md", "reproduction.md", "benchmarks.md")  # written by a command
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
-PAGES += [page for page in sorted((ROOT / "docs").glob("*.md")) if page.name not in MEASURED]
+PAGES += [page for page in sorted((ROOT / "docs").rglob("*.md")) if page.name not in MEASURED]
 MODULES = [path for path in sorted(SOURCE.rglob("*.py")) if "web" not in path.relative_to(SOURCE).parts]
 
 BANNED = {
@@ -69,7 +69,7 @@ def test_messages_and_docstrings_use_plain_words(package):
     assert wrong == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_pages_use_plain_words(page):
     assert found(page.read_text(encoding="utf-8"), BANNED) == []
 

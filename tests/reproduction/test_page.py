@@ -14,8 +14,8 @@ from experiments.page.style import LOOKS, figure
 from experiments.reproduce import PARTS, SECTIONS
 
 ROOT = Path(__file__).parent.parent.parent
-PAGE = ROOT / "docs" / "reproduction.md"
-FOLDER = ROOT / "docs" / "reproduction"
+PAGE = ROOT / "docs" / "explanation" / "reproduction.md"
+FOLDER = ROOT / "docs" / "explanation" / "reproduction"
 ALLOWED_MODULES = {"epivote", "epivote.report.plots"}
 
 

@@ -35,7 +35,7 @@ from epivote.estimate.reproducibility import (
 )
 from epivote.estimate.workload import workload
 
-FEW_INSTANCES = 50  # a round number between the cases that docs/methods.md compares
+FEW_INSTANCES = 50  # a round number between the cases that docs/explanation/methods.md compares
 NEARLY_ALL = 0.8  # share of instances a voter answers on average; likewise
 MANY_AGAINST = 0.2  # share of voters clearly worse than chance from which AMLE is not taken; a round number
 # Standard errors by which mistakes must coincide more than chance for AMLE to be taken; chosen over 3 on the quiz.

@@ -78,7 +78,7 @@ CENTRES = ((1.0, 0.0), (0.5, 0.5))  # weights of the fit and of the share of app
 # Probability, before any gold set is seen, that next to nothing has to change. Chosen among equal probabilities, .5 and
 # .8 on 80 simulated crowds of independent voters with 20 gold sets, where calibration costs .006, .004 and .002 of the
 # sets, and on 25 that share mistakes, where it finds .032, .032 and .031 more sets than the fit. The 50 independent
-# crowds of docs/confidence-measured.md are among the 80.
+# crowds of docs/explanation/confidence-measured.md are among the 80.
 UNCHANGED = 0.8
 
 
