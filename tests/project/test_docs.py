@@ -65,7 +65,9 @@ def test_shell_sessions_run(page, tmp_path, monkeypatch):
     """
     run = by_a_shell
     monkeypatch.chdir(tmp_path)
-    for name, content in re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```', page.read_text(), flags=re.DOTALL | re.MULTILINE):
+    for name, content in re.findall(
+        r'^```\w+ title="([^"]+)"\n(.*?)^```', page.read_text(), flags=re.DOTALL | re.MULTILINE
+    ):
         (tmp_path / name).write_text(content)
     (tmp_path / "tickets.json").symlink_to(TUTORIAL / "tickets.json")
     blocks = re.findall(r"```console\n(.*?)```", page.read_text(), flags=re.DOTALL)
@@ -86,6 +88,19 @@ def test_the_page_of_the_command_is_what_the_command_says():
     spec.loader.exec_module(module)
     stale = "docs/reference/cli.md is out of date; run: python docs/make_cli_page.py"
     assert module.PAGE.read_text().split() == module.page().split(), stale
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_to_files(page):
+    """Also pictures and data, which building the documentation does not look for; it checks places within pages."""
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    targets = {target.partition("#")[0] for target in re.findall(r"\]\(([^()\s]+)\)", text) if "://" not in target}
+    assert [target for target in targets if target and not (page.parent / target).exists()] == []
+
+
+def test_every_page_is_in_the_navigation():
+    named = re.findall(r"[\w/-]+\.md$", (ROOT / "mkdocs.yml").read_text(), flags=re.MULTILINE)
+    assert sorted(named) == sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
 
 
 def test_docs_name_no_path_of_this_machine():

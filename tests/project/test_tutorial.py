@@ -28,7 +28,9 @@ def kept(folder):
 def test_the_notebook_is_the_page(maker):
     story = maker.cells(maker.PAGE.read_text(encoding="utf-8"))
     cells = kept(maker.FOLDER)
-    assert [(cell["cell_type"], cell["source"]) for cell in cells] == [(cell.kind, cell.source) for cell in story], STALE
+    assert [(cell["cell_type"], cell["source"]) for cell in cells] == [(cell.kind, cell.source) for cell in story], (
+        STALE
+    )
     for cell, told in zip(cells, story, strict=True):
         assert set(told.shown) <= {line.strip() for line in maker.printed(cell).splitlines()}, STALE
 
@@ -58,4 +60,6 @@ def test_blocks_become_cells(maker):
 def test_the_notebook_runs_and_prints_what_it_shows(maker, tmp_path):
     made = subprocess.run([sys.executable, DOCS / "make_tutorial.py", tmp_path], capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
-    assert [maker.printed(cell) for cell in kept(tmp_path)] == [maker.printed(cell) for cell in kept(maker.FOLDER)], STALE
+    assert [maker.printed(cell) for cell in kept(tmp_path)] == [maker.printed(cell) for cell in kept(maker.FOLDER)], (
+        STALE
+    )

@@ -63,8 +63,10 @@ class AMLE(RatedEstimator):
         be learnt.
     n_starts
         More than one: further starts are random, and the run with the best likelihood is kept.
-    tolerance, max_iterations
-        Converged when no rate and no prior changes by more than the tolerance.
+    tolerance
+        Converged when no rate and no prior changes by more than this.
+    max_iterations
+        The most iterations; `converged_` is False if they run out.
     floor
         All rates stay in [floor, 1 - floor].
     seed

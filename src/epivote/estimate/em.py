@@ -48,9 +48,9 @@ SETTLED = 1e-3  # change of rates below which it has settled; a round number
 class EM(RatedEstimator):
     """Voters and priors that maximise the marginal likelihood; sets are weighed by their exact probabilities.
 
-    Better than `AMLE` when ballots are sparse: few ballots per instance, or voters who answer only a small share.
-    A crowd turned upside down is noticed: if voters who tick wrong answers explain the ballots far better, that is
-    where it starts, and a `CrowdWarning` says so.
+    Better than `AMLE` when ballots are sparse: few ballots per instance, or voters with ballots on few instances.
+    A crowd turned upside down is noticed: if voters who tick wrong alternatives explain the ballots far better, the
+    fit starts from such voters, and a `CrowdWarning` says so.
 
     Parameters
     ----------
@@ -63,9 +63,11 @@ class EM(RatedEstimator):
     priors
         `"individual"`, `"shared"` or rates to keep as given; `"auto"` is individual, shared when menus differ, and
         1/2 kept when there is only one instance.
-    tolerance, max_iterations
-        Converged when no rate and no prior changes by more than the tolerance; with groups also when an iteration
-        raises the log-likelihood by less than 0.001.
+    tolerance
+        Converged when no rate and no prior changes by more than this; with groups also when an iteration raises the
+        log-likelihood by less than 0.001.
+    max_iterations
+        The most iterations; `converged_` is False if they run out.
     floor
         All rates stay in [floor, 1 - floor].
     groups
