@@ -45,7 +45,7 @@ def test_quick_is_the_plain_method():
     assert (found.method_, found.reproducibility_, found.gold_trial_) == ("em", None, None)
     assert found.truth_ == plain.truth_
     assert np.array_equal(found.confidence_, plain.confidence_)
-    assert found.choices_ == ("voters voted on 50% of the instances on average, which leaves sets doubtful",)
+    assert found.choices_ == ("voters voted on 50 % of the instances, less than AMLE needs",)
     assert isinstance(found.estimator_, EM)
 
 
@@ -58,7 +58,7 @@ def test_where_amle_finds_the_same_sets_em_is_taken_for_its_confidence():
     assert (found.method_, quick.method_) == ("em", "em")
     assert found.truth_ == soft.truth_
     assert np.array_equal(found.model_confidence_, soft.confidence_)
-    assert found.choices_[0] == "few instances, on which AMLE finds the same sets, but is too sure of them"
+    assert found.choices_[0] == "few instances, on which AMLE finds the same sets but overstates its confidence"
     assert quick.choices_ == ("few instances, and nothing shows that voters make the same mistakes",)
 
 
@@ -124,7 +124,7 @@ def test_where_amle_and_em_differ_shared_mistakes_decide(monkeypatch):
         monkeypatch.setattr(module, "mistakes_coincide", lambda *of, c=coincide: errors.append(of[2]) or c)
         found = Auto(BOUNDS).fit(drawn.ballots)
         assert found.method_ == method
-        assert found.choices_[0].startswith("few instances, where AMLE finds other sets than EM on ")
+        assert found.choices_[0].startswith("few instances, where AMLE and EM find different sets on ")
         assert found.choices_[0].endswith(why)
     assert errors == [2.0, 2.0]
     assert checked == [2.0, 3.0], "confidence is checked by the measure by which the method was chosen"
@@ -237,7 +237,7 @@ def test_one_prior_for_all_is_taken_where_halves_then_agree_more_often(monkeypat
     assert asked == ["auto"] * 3 + ["shared"] * 3, "groups are not looked for once one prior is taken"
     assert found.estimator_.priors == "shared"
     assert found.choices_[1] == (
-        "one prior for all alternatives: two halves of the voters then agree on 75% of the sets instead of 25%"
+        "one prior for all alternatives: two halves of the voters then agree on 75 % of the sets instead of 25 %"
     )
     monkeypatch.setattr(module, "halves_agree", lambda *_: np.arange(40) < 20)
     assert Auto(BOUNDS).fit(drawn.ballots).estimator_.priors == "auto"

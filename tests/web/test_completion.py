@@ -123,7 +123,7 @@ def test_choosing_a_language_keeps_who_one_is(tmp_path):
         ('completion_link = "ftp://x"', "completion_link 'ftp://x' of the task is no web address"),
         (
             'completion_link = "https://x/{cod}"',
-            "{cod} in completion_link stands for nothing; use {code} or {participant}",
+            "completion_link has no value for {cod}; use {code} or {participant}",
         ),
         ("consent = true", "consent of the task is True; write a text in quotes"),
     ],

@@ -95,7 +95,7 @@ def test_a_task_names_its_database(quiz, tmp_path, serve):
 def test_where_nothing_can_be_remembered_serving_says_so(quiz, tmp_path, serve):
     quiz.with_suffix(".database").mkdir()
     told = serve(quiz, "--database", f"sqlite:///{tmp_path / 'x.db'}")
-    assert "cannot be written: close, export and the like need --database as well." in told
+    assert "is not writable: give --database to close, export and the other commands too." in told
     refused = run("close", quiz)
     assert (refused.exit_code, "name the database with --database" in refused.stderr) == (1, True)
 

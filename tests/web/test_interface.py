@@ -126,7 +126,7 @@ def test_nothing_is_taken_once_closed(app, program):
     refused = program.put("/api/v1/voters/r/ballots/yard", json={"ticks": []})
     assert (refused.status_code, refused.json()["error"]) == (
         409,
-        "the task is closed, so no ballots are taken; ask its organiser",
+        "the task is closed, so no ballots are accepted; ask its organiser",
     )
     assert not program.get("/api/v1/task").json()["open"]
 

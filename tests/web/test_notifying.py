@@ -142,7 +142,7 @@ def test_the_privacy_page_says_whether_anybody_is_told(tmp_path, is_wished):
     [
         ("example.org", None, "--webhook 'example.org' is not a web address; write one such as https://"),
         ("file:///etc/passwd", None, "is not a web address"),
-        (None, "echo 'x", "cannot be read: No closing quotation; look at its quotes"),
+        (None, "echo 'x", "cannot be read: No closing quotation; check its quotes"),
         (None, " ", "--on-completion is empty"),
     ],
 )

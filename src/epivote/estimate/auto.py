@@ -13,6 +13,7 @@ from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.calibration import Calibration
 from epivote.data.estimate import Estimate
 from epivote.data.names import FloatArray, counted
+from epivote.data.numbers import percent
 from epivote.engines.gold import Gold
 from epivote.estimate.amle import AMLE
 from epivote.estimate.base import RatedEstimator
@@ -197,8 +198,8 @@ class Auto(RatedEstimator):
             return usual
         if _clearly_more(after - before):
             self._choose(
-                f"one prior for all alternatives: two halves of the voters then agree on {after.mean():.0%} of the "
-                f"sets instead of {before.mean():.0%}"
+                f"one prior for all alternatives: two halves of the voters then agree on {percent(after.mean())} of "
+                f"the sets instead of {percent(before.mean())}"
             )
             return EM(self.bounds, priors="shared")
         groups = best_groups(fitted, sample)
@@ -261,10 +262,10 @@ def suggest_method(
             return "em", FEW_AND_DENSE
         return _of_few_dense(ballots.in_memory(), bounds, np.random.default_rng(seed))
     if ballots.n_instances == 1:
-        return "em", "one instance only, where hard choices make every voter look more reliable than they are"
+        return "em", "one instance only, on which AMLE makes every voter look more reliable than they are"
     if ballots.coverage < NEARLY_ALL:
-        return "em", f"voters voted on {ballots.coverage:.0%} of the instances on average, which leaves sets doubtful"
-    return "em", f"{ballots.n_instances:,} instances are enough to weigh sets instead of choosing them"
+        return "em", f"voters voted on {percent(ballots.coverage)} of the instances, less than AMLE needs"
+    return "em", f"{ballots.n_instances:,} instances are enough for EM, which weighs all possible sets"
 
 
 def _of_few_dense(ballots: Ballots, bounds: BoundsLike, rng: np.random.Generator) -> tuple[Suggested, str]:
@@ -278,10 +279,10 @@ def _of_few_dense(ballots: Ballots, bounds: BoundsLike, rng: np.random.Generator
     soft, hard = fitted_copy(EM(bounds), ballots), fitted_copy(AMLE(bounds), ballots)
     differ = float(np.mean([soft.truth_[name] != hard.truth_[name] for name in ballots.instances]))
     if differ == 0:
-        return "em", "few instances, on which AMLE finds the same sets, but is too sure of them"
-    than = f"few instances, where AMLE finds other sets than EM on {differ:.0%}"
+        return "em", "few instances, on which AMLE finds the same sets but overstates its confidence"
+    than = f"few instances, where AMLE and EM find different sets on {percent(differ)} of them"
     if worse_than_chance(soft.estimate_.counts).mean() > MANY_AGAINST:
-        return "em", f"{than} and is led astray by voters who are worse than chance"
+        return "em", f"{than}, and AMLE is misled by voters who are worse than chance"
     if mistakes_coincide(soft, rng, COINCIDE):
         return "amle", f"{than}, and voters make the same mistakes more often than chance explains"
     return "em", f"{than}, and nothing shows that voters make the same mistakes"

@@ -21,7 +21,7 @@ from epivote.evaluate.agreement import Agreement
 from epivote.evaluate.calibration import CalibrationBin
 from epivote.report.numbers import Bands, Voters, estimated_places, top_pairs
 from epivote.report.overview import Bar, sizes_in_words
-from epivote.report.written import UNKNOWN, probability, share, spaced, weight, whole
+from epivote.report.written import UNKNOWN, chosen, probability, share, spaced, weight, whole
 from epivote.summary import GoldCheck, Summary
 
 DOUBTS_SHOWN = 20  # rows; a round number
@@ -153,7 +153,7 @@ def instances_in_words(summary: Summary, shown: int) -> str:
 
 
 def _doubtful(summary: Summary) -> str:
-    least, count = whole(summary.threshold), summary.n_doubtful
+    least, count = chosen(summary.threshold), summary.n_doubtful
     if not count:
         return f"Every set has a confidence of at least {least}."
     first = "it comes" if count == 1 else "they come"
