@@ -120,7 +120,7 @@ def test_choosing_a_language_keeps_who_one_is(tmp_path):
         ),
         ('participant_parameter = "invitation"', "participant_parameter 'invitation' cannot be used in an address"),
         ('completion_code = "a b"', "completion_code 'a b' is not a code; use letters and digits, or 'unique'"),
-        ('completion_link = "ftp://x"', "completion_link 'ftp://x' of the task is no web address"),
+        ('completion_link = "ftp://x"', "completion_link 'ftp://x' of the task is not a web address"),
         (
             'completion_link = "https://x/{cod}"',
             "completion_link has no value for {cod}; use {code} or {participant}",

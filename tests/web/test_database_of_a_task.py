@@ -103,10 +103,10 @@ def test_where_nothing_can_be_remembered_serving_says_so(quiz, tmp_path, serve):
 def test_an_empty_file_is_no_database(quiz):
     quiz.with_suffix(".db").touch()
     told = run("close", quiz)
-    assert (told.exit_code, "holds nothing of epivote" in told.stderr) == (1, True)
+    assert (told.exit_code, "has no epivote tables" in told.stderr) == (1, True)
 
 
 def test_an_empty_postgresql_database_is_left_empty(quiz, postgresql_database):
     for command in ("close", "close"):
         told = run(command, quiz, "--database", postgresql_database)
-        assert (told.exit_code, "holds nothing of epivote" in told.stderr) == (1, True), told.stderr
+        assert (told.exit_code, "has no epivote tables" in told.stderr) == (1, True), told.stderr

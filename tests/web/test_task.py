@@ -172,7 +172,7 @@ def test_a_mistake_in_the_toml_itself_has_its_line(tmp_path):
         (("1..2", "3"), "offers 2 alternatives, but at least 3 should be right"),
         (('name = "one"', 'name = "one"\ngold = []'), "gold of instance 'one' has 0 names, but its size is 1..2"),
         (('text = "Which?"', 'picture = "wren.png"'), "does not exist; put the file at"),
-        (('text = "Which?"', 'picture = "wren.exe"'), "of no known kind"),
+        (('text = "Which?"', 'picture = "wren.exe"'), "has an unknown file type"),
         (('text = "Which?"', 'picture = "/etc/passwd.png"'), "outside the task's folder"),
         (('text = "Which?"', "text = 3"), "write a text in quotes"),
         (('name = "one"', 'name = "o\\u0000ne"'), "control characters"),
