@@ -80,6 +80,30 @@ def test_a_few_ballots_are_not_certain(cast, bounds, most):
     assert found.confidence_.max() < most
 
 
+@pytest.mark.parametrize("agreed", [3, 20, 60])
+def test_two_voters_cannot_show_who_is_right_where_they_disagree(agreed):
+    cast = {(voter, f"z{k}"): {"abc"[k % 3]} for voter in "uv" for k in range(agreed)}
+    ballots = Ballots.from_mapping({**cast, ("u", "y"): {"a"}, ("v", "y"): {"b"}}, alternatives=list("abc"))
+    for found in (Auto(1).fit(ballots), Auto(1, quick=True).fit(ballots)):
+        assert found.confidence_[ballots.instance_index["y"]] == pytest.approx(0.5, abs=0.01)
+        assert found.confidence_[0] > 0.99, "where they agree it stays high"
+        assert "both voters are taken as equally reliable" in found.choices_[1]
+    known = Auto(1, quick=True).fit(ballots, gold={f"z{k}": {"abc"[k % 3]} for k in range(3)})
+    assert "both voters" not in " ".join(known.choices_)
+
+
+@pytest.mark.parametrize("voters", [1, 3, 12])
+def test_a_single_ballot_per_instance_teaches_nothing_about_voters(voters):
+    cast = {(f"v{k % voters}", f"z{k}"): {"abcd"[k % 4]} for k in range(12)}
+    ballots = Ballots.from_mapping(cast, alternatives=list("abcde"))
+    found = Auto((1, 2), quick=True).fit(ballots)
+    assert all(found.truth_[instance] == approved for (_, instance), approved in cast.items())
+    assert found.confidence_.max() < 0.5
+    assert found.choices_[1] == (
+        "no instance has two ballots, so every voter is assumed to have a hit rate of 70 % and a false-alarm rate of 20 %"
+    )
+
+
 def dense_crowd(seed, hits, alarms, **options):
     return simulate(
         instances=15,

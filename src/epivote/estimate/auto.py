@@ -13,13 +13,14 @@ from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.calibration import Calibration
 from epivote.data.estimate import Estimate
 from epivote.data.names import FloatArray, counted
-from epivote.data.numbers import percent
+from epivote.data.numbers import chosen_percent, percent
 from epivote.engines.gold import Gold
 from epivote.estimate.amle import AMLE
 from epivote.estimate.base import RatedEstimator
 from epivote.estimate.calibrated import Calibrated, GoldTrial
 from epivote.estimate.em import EM
 from epivote.estimate.history import History
+from epivote.estimate.maximum_likelihood import MaximumLikelihood
 from epivote.estimate.objectives import marginal_log_likelihood
 from epivote.estimate.outcome import calibrated_estimate
 from epivote.estimate.reliability import worse_than_chance
@@ -34,6 +35,7 @@ from epivote.estimate.reproducibility import (
     mistakes_coincide,
     reproducibility,
 )
+from epivote.estimate.stream import START
 from epivote.estimate.workload import workload
 
 FEW_INSTANCES = 50  # a round number between the cases that docs/methods.md compares
@@ -53,6 +55,7 @@ GROUPS = (2, 4)
 # difficulty, guessing) no groups were taken; on 15 with groups always, and these found .05 to .19 more sets.
 GAIN_PER_PRIOR = 2.0
 QUICK_TOLERANCE, QUICK_ITERATIONS = 1e-2, 30  # of fits that only compare groups; round numbers
+EQUAL = 1e6  # shrinkage that gives all voters the same rates: many more believed alternatives than voters have seen
 FEW_AND_DENSE = "few instances, and nothing shows that voters make the same mistakes"
 
 Suggested = Literal["amle", "em"]
@@ -148,7 +151,8 @@ class Auto(RatedEstimator):
         self._choices, self._reproducibility, self._trial = (why,), None, None
         chosen: RatedEstimator = AMLE(self.bounds)
         if self._method == "em":
-            chosen = EM(self.bounds) if self.quick else self._with_priors(EM(self.bounds), ballots, rng)
+            assumed = None if gold or history else self._assumed(ballots)
+            chosen = assumed or (EM(self.bounds) if self.quick else self._with_priors(EM(self.bounds), ballots, rng))
         fitted = Calibrated(chosen) if gold else chosen
         fitted._progress, fitted._checkpoint, self._fitted = self._progress, self._checkpoint, fitted
         fitted._estimate = estimate = fitted._run(ballots, gold, history)
@@ -178,6 +182,22 @@ class Auto(RatedEstimator):
         return calibrated_estimate(
             work, estimate, Calibration.scaled(check.scale, estimate.ballots.n_alternatives, "halves")
         )
+
+    def _assumed(self, ballots: AnyBallots) -> RatedEstimator | None:
+        """What to assume of voters where ballots alone cannot show who is reliable; None where they can."""
+        if ballots.n_instances == 1:
+            return None
+        if ballots.n_pairs == 0:
+            hit, false_alarm = map(chosen_percent, START)
+            self._choose(
+                f"no instance has two ballots, so every voter is assumed to have a hit rate of {hit} and a false-alarm "
+                f"rate of {false_alarm}"
+            )
+            return MaximumLikelihood(*START, bounds=self.bounds)
+        if ballots.total_voters == 2:
+            self._choose("both voters are taken as equally reliable, because ballots cannot show which of two is right")
+            return EM(self.bounds, shrinkage=EQUAL)
+        return None
 
     def _with_priors(self, usual: EM, ballots: AnyBallots, rng: np.random.Generator) -> EM:
         """The usual priors, one for all alternatives, or groups, as the evidence says."""
@@ -257,6 +277,8 @@ def suggest_method(
     fitted, and `amle` is taken if it finds other sets and voters make the same mistakes more often than in simulated
     crowds. `quick` leaves that out; `seed` is that of the simulations.
     """
+    if ballots.total_voters <= 2:
+        return "em", f"{counted(ballots.total_voters, 'voter')} only, and AMLE would be certain who is right"
     if 1 < ballots.n_instances < FEW_INSTANCES and ballots.coverage >= NEARLY_ALL:
         if bounds is None or quick:
             return "em", FEW_AND_DENSE
