@@ -90,6 +90,7 @@ def write_page(
             "title": title or f"Sets of {counted(summary.estimate.ballots.n_instances, 'instance')}",
             "counts": overview.counts_line(summary),
             "warnings": warnings,
+            "n_in_sight": content.warnings_in_sight(warnings),
             "about_confidence": [spaced(sentence) for sentence in summary.about_confidence],
             "rated": summary.is_rated,
             "sure": chosen(summary.threshold),
