@@ -5,7 +5,7 @@ OUT := build/demo
 # Compiled modules are kept: tests start hundreds of processes, which would each compile the whole package.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo quiz test test-long test-slow coverage mutants lint format types bench bench-files bench-collect bench-scale reproduce methods confidence docs clean
+.PHONY: demo quiz test test-long test-slow coverage mutants lint format types bench bench-files bench-collect bench-scale reproduce methods confidence compare docs clean
 
 demo: .venv/.installed
 	@$(BIN)/epivote demo $(OUT)
@@ -69,6 +69,9 @@ methods: .venv/.installed-bench
 confidence: .venv/.installed-dev
 	$(BIN)/python -m experiments.confidence
 
+compare: .venv/.installed-compare
+	$(BIN)/python -m experiments.comparison
+
 docs: .venv/.installed-docs
 	$(BIN)/zensical build --clean --strict
 	$(BIN)/python docs/check_search.py
@@ -94,6 +97,12 @@ clean:
 .venv/.installed-bench: .venv/.installed-dev
 	$(BIN)/pip install --quiet --group bench
 	-$(BIN)/pip install --quiet --no-deps peerannot
+	@touch $@
+
+# snorkel asks for a viewer of training runs that its LabelModel never calls; torch is pinned so that a build for CPUs can be put in its place
+.venv/.installed-compare: .venv/.installed-bench
+	-$(BIN)/pip install --quiet torch==2.13.0
+	-$(BIN)/pip install --quiet --no-deps snorkel
 	@touch $@
 
 .venv/.installed-docs: .venv/.installed

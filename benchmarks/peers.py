@@ -64,7 +64,7 @@ def sets_of_series(found: Labelled) -> Sets:
 
 def peerannot_models(numbers: Columns, crowd: Crowd) -> list[Any]:
     """One Dawid-Skene model per alternative, given {task: {worker: 0 or 1}}."""
-    model = _peerannot_dawid_skene()
+    model = peerannot_dawid_skene()
     instance = np.repeat(np.arange(crowd.instances), np.diff(numbers["ballot_start"]))
     ticked = np.zeros((len(instance), crowd.alternatives), int)
     ticked[np.repeat(np.arange(len(instance)), np.diff(numbers["approval_start"])), numbers["approved"]] = 1
@@ -97,7 +97,7 @@ def sets_of_table(chosen: npt.NDArray[np.bool_]) -> Sets:
     return Sets(np.concatenate([[0], np.cumsum(chosen.sum(axis=1))]), np.nonzero(chosen)[1])
 
 
-def _peerannot_dawid_skene() -> Any:
+def peerannot_dawid_skene() -> Any:
     """Its class without its package of models, which loads a deep-learning framework that Dawid-Skene does not need."""
     spec = importlib.util.find_spec("peerannot")
     if spec is None or spec.origin is None:

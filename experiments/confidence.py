@@ -147,7 +147,7 @@ def independent_crowds(count: int) -> Iterator[str]:
         before, after = [], []
         for seed in range(count):
             crowd, bounds = draw(kind, seed)
-            gold = _drawn(crowd.gold, 20, seed)
+            gold = drawn_gold(crowd.gold, 20, seed)
             others = {name: crowd.gold[name] for name in crowd.gold if name not in gold}
             before.append(outcome(EM(bounds).fit(crowd.ballots), others))
             after.append(outcome(Calibrated(EM(bounds)).fit(crowd.ballots, gold=gold), others))
@@ -226,7 +226,7 @@ def mean_over_draws(
     """What a rule finds with gold sets drawn at random, scored on the others."""
     found = []
     for number in range(draws):
-        some = _drawn(gold, count, number)
+        some = drawn_gold(gold, count, number)
         others = {name: right for name, right in gold.items() if name not in some}
         fitted = rule.fit(ballots, gold=some)
         if fitted.estimate_.is_rated:  # a rule that counts states nothing where gold sets are all alike
@@ -234,7 +234,8 @@ def mean_over_draws(
     return _mean(found)
 
 
-def _drawn(gold: Truths | dict[str, frozenset[str]], count: int, seed: int) -> dict[str, frozenset[str]]:
+def drawn_gold(gold: Truths | dict[str, frozenset[str]], count: int, seed: int) -> dict[str, frozenset[str]]:
+    """Some of the gold sets, drawn by a seed."""
     names = np.random.default_rng([seed, count]).choice(sorted(gold), count, replace=False)
     return {name: gold[name] for name in names.tolist()}
 

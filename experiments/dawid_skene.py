@@ -11,6 +11,12 @@ from typing import Any, NamedTuple
 from epivote import Ballots
 
 LONG = 50
+RUN_ON: dict[str, Any] = {"n_iter": LONG, "tol": -math.inf}
+"""Settings that switch its stopping rule off.
+
+The rule looks at a bound that should rise, to which crowd-kit 1.4.2 adds the logarithm of a question's prior once per
+ballot instead of once per question: with many ballots per question it falls, and the rule stops at once.
+"""
 
 
 class Answer(NamedTuple):
@@ -42,12 +48,8 @@ def dawid_skene(ballots: Ballots, **settings: Any) -> Answer:
 
 
 def run_on(ballots: Ballots) -> Answer:
-    """The same with its stopping rule switched off.
-
-    The rule looks at a bound that should rise, to which crowd-kit 1.4.2 adds the logarithm of a question's prior once
-    per ballot instead of once per question: with many ballots per question it falls, and the rule stops at once.
-    """
-    return dawid_skene(ballots, n_iter=LONG, tol=-math.inf)
+    """The same with its stopping rule switched off."""
+    return dawid_skene(ballots, **RUN_ON)
 
 
 PEERS: dict[str, Callable[[Ballots], Answer]] = (

@@ -27,6 +27,7 @@ from epivote.data.exchange import (
     ballots_to_records,
     truths_to_indicators,
 )
+from epivote.data.numbers import in_percent
 from epivote.data.packed import PackedBallots
 from epivote.data.packing import write_packed
 from epivote.data.parameters import Parameters
@@ -172,6 +173,7 @@ __all__ = [
     "hamming",
     "harmonic",
     "harmonic_weights",
+    "in_percent",
     "inspect_ballots",
     "jaccard",
     "load_model",

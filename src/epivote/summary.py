@@ -13,6 +13,7 @@ from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import SizeBounds
 from epivote.data.estimate import Estimate
 from epivote.data.names import BoolArray, FloatArray, counted
+from epivote.data.numbers import in_percent, percent
 from epivote.data.truths import Truths
 from epivote.errors import InputError
 from epivote.estimate.auto import Auto
@@ -87,10 +88,11 @@ class GoldEffect:
         before, after = self.before, self.after
         return (
             f"On {counted(self.n_instances, 'gold set')} left out in turn, calibration changed the share of sets "
-            f"exactly right from {before.exact.mean:.0%} to {after.exact.mean:.0%} (95 % CI {after.exact.low:.0%} to "
-            f"{after.exact.high:.0%}), the mean confidence from {before.confidence:.0%} to {after.confidence:.0%}, and "
-            f"the calibration error from {before.error.mean:.2f} to {after.error.mean:.2f} (95 % CI "
-            f"{after.error.low:.2f} to {after.error.high:.2f})."
+            f"exactly right from {percent(before.exact.mean)} to {percent(after.exact.mean)} (95 % CI "
+            f"{percent(after.exact.low)} to {percent(after.exact.high)}), the mean confidence from "
+            f"{in_percent(before.confidence)} to {in_percent(after.confidence)}, and the calibration error from "
+            f"{before.error.mean:.2f} to {after.error.mean:.2f} (95 % CI {after.error.low:.2f} to "
+            f"{after.error.high:.2f})."
         )
 
 

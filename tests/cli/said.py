@@ -69,9 +69,9 @@ def block(text, first) -> list[list[str]]:
     return [re.split(r"\s{2,}", line.strip()) for line in lines[begin:end]]
 
 
-def percent(share, digits=1) -> str:
-    shown = f"{100 * share:.{digits}f} %"
-    whole, none = f"{100:.{digits}f} %", f"{0:.{digits}f} %"
-    if shown == whole:
-        return f"> {100 - 10**-digits:.{digits}f} %" if share < 1 else "100 %"
-    return shown if shown != none else (f"< {10**-digits:.{digits}f} %" if share > 0 else "0 %")
+def percent(share) -> str:
+    if share in (0, 1):
+        return f"{100 * share:.0f} %"
+    if not 0.001 <= share <= 0.999:
+        return "> 99.9 %" if share > 0.5 else "< 0.1 %"
+    return f"{100 * share:.0f} %" if 0.1 <= share < 0.9 else f"{100 * share:.1f} %"

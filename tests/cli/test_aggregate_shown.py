@@ -128,8 +128,8 @@ def test_suspicious_voters_apart_from_those_with_few_ballots(text, everything, c
         assert rows[: len(suspicious)] == [
             [
                 each.voter,
-                percent(each.hit_rate, 0),
-                percent(each.false_alarm_rate, 0),
+                percent(each.hit_rate),
+                percent(each.false_alarm_rate),
                 str(sum(voter == each.voter for voter, _ in cast)),
                 "; ".join(each.flags),
             ]
@@ -137,7 +137,7 @@ def test_suspicious_voters_apart_from_those_with_few_ballots(text, everything, c
         ]
     best = sorted(reports, key=lambda each: -each.weight_interval[0])[:3]
     named = ", ".join(
-        f"{each.voter} (hit rate {percent(each.hit_rate, 0)}, false-alarm rate {percent(each.false_alarm_rate, 0)})"
+        f"{each.voter} (hit rate {percent(each.hit_rate)}, false-alarm rate {percent(each.false_alarm_rate)})"
         for each in best
     )
     assert f"\nMost informative: {named}.\n" in everything

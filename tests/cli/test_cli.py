@@ -102,7 +102,7 @@ def test_an_upside_down_crowd_is_said(tmp_path):
     )
     write_ballots(crowd.ballots, path)
     assert (
-        "Warning: most ballots come from voters whose ticks speak against"
+        "Warning: most ballots come from voters who seem to be worse than"
         in run("aggregate", path, "--size", "1").stdout
     )
 
@@ -166,7 +166,7 @@ def test_evaluate_counts_alternatives_that_nobody_chose(tmp_path):
             ("aggregate", BIRDS, "--size", "one"),
             "epivote: 'one' is not a size; write 2, 1..2 or 1.. (no upper bound)\n",
         ),
-        (("aggregate", BIRDS, "--size", "2..1"), "(2, 1) admit no set"),
+        (("aggregate", BIRDS, "--size", "2..1"), "(2, 1) allow no set"),
         (("aggregate", BIRDS, "--size", "9"), "instance 'picture 1' offers 5 alternatives"),
         (("aggregate", BIRDS, "--size", "1", "--alternatives", "wren|robin"), "is not an alternative"),
         (("aggregate", BIRDS, "--size", "1", "--alternatives", "a||b"), "--alternatives 'a||b' has an empty name"),

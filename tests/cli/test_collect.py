@@ -164,7 +164,7 @@ def test_every_command_uses_the_database_it_is_given(quiz, tmp_path):
     first, second, third = text.splitlines()
     assert first.endswith(f" in the folder {tmp_path / 'out'}")
     assert first.startswith("Wrote votes.csv")
-    assert second == "In that folder, this finds the sets of the live page:"
+    assert second == "To find the same sets as the live page, run this in that folder:"
     assert third.startswith("  epivote aggregate votes.csv --size 1..2")
     copied = collect("backup", quiz, "-o", tmp_path / "copy.db", "--database", database)
     assert copied == f"Wrote {tmp_path / 'copy.db'}; serve from it with --database sqlite:///{tmp_path / 'copy.db'}\n"

@@ -21,7 +21,7 @@ from epivote import (
     write_truths,
 )
 from epivote.cli.main import app
-from said import said
+from said import percent, said
 
 
 def run(*arguments):
@@ -88,7 +88,8 @@ def test_gold_calibrates_every_method(folder, method):
     after = effect["after"]
     assert "On 23 gold sets left out in turn, calibration changed the share of sets exactly right from" in said
     assert (
-        f"to {after['exact']['mean']:.0%} (95 % CI {after['exact']['low']:.0%} to {after['exact']['high']:.0%})" in said
+        f"to {percent(after['exact']['mean'])} (95 % CI {percent(after['exact']['low'])} to "
+        f"{percent(after['exact']['high'])})" in said
     )
     if method == "majority":
         gold = read_truths(folder / "gold.csv")
@@ -125,7 +126,7 @@ def test_instances_to_answer_are_written_and_read_back(folder, tmp_path):
     assert "already exists and may hold gold sets" in " ".join(refused.output.split())
     empty = run("aggregate", folder / "ballots.csv", "--size", "1..2", "--gold", target)
     assert empty.exit_code != 0
-    assert "has no set that is filled in" in " ".join(empty.output.split())
+    assert "is filled in; replace ?" in " ".join(empty.output.split())
     right = read_truths(folder / "all.csv")
     filled = [(name, "|".join(sorted(right[name]))) for name, _ in rows[1:6]]
     with target.open("w", newline="") as file:

@@ -84,5 +84,5 @@ def test_grades_need_a_word_from_the_user(parliament):
     (parliament / "grades.cat").write_text(text)
     done = in_process("inspect", "grades.cat")
     assert done.exit_code != 0
-    assert "say so with --approved 'NAME'" in done.stderr
+    assert "name them with --approved 'NAME'" in done.stderr
     assert "'20/20' counts as approved" in said("inspect", "grades.cat", "--approved", "20/20")

@@ -104,7 +104,7 @@ def test_a_file_full_of_bytes_is_refused_in_a_short_sentence(tmp_path):
     noise.write_bytes(bytes(range(256)) * 400)
     result = run("inspect", noise)
     assert result.stderr == (
-        f"epivote: {noise} is a binary file of no known kind; ballots come as text, Parquet or a zip of doccano\n"
+        f"epivote: {noise} is a binary file of an unknown format; give text, Parquet or a zip from doccano\n"
     )
     for kind in ("ballots", "forms", "mturk", "toloka", "prodigy", "argilla", "label-studio"):
         assert len(run("inspect", noise, "--format", kind).stderr) < 1_100

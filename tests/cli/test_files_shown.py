@@ -211,8 +211,8 @@ def test_scores(sets, tmp_path):
     assert accuracy.rows[0][:3] == ["0/1", "0.667", "0.208-0.939"]
     assert accuracy.rows[1][:2] == ["Hamming", f"{fmean([1, 0.5, 1]):.3f}"]
     assert promises.rows == [
-        ["40 to 50 %", "1", "40.0 %", "100 %", "21 to 100 %"],
-        ["90 to 100 %", "2", "94.0 %", "50.0 %", "9 to 91 %"],
+        ["40 to 50 %", "1", "40 %", "100 %", "21 to 100 %"],
+        ["90 to 100 %", "2", "94.0 %", "50 %", "9 to 91 %"],
     ]
     assert promises.title == "Was the stated confidence right?"
     found = told("evaluate", *sets)
@@ -275,7 +275,7 @@ def test_a_plan(target, needed, last, monkeypatch):
     (shown,) = tables(text)
     assert shown.heads == ["ballots per instance", "sets exactly right", "95 % CI"]
     assert shown.rows == [
-        ["1", "52.5 %", "51.0 % to 55.0 %", "█" * 10],
+        ["1", "52 %", "51 % to 55 %", "█" * 10],
         ["2", "95.1 %", "93.6 % to 97.6 %", "█" * 19],
         ["200", "97.0 %", "95.5 % to 99.5 %", "█" * 19],
     ]
@@ -304,9 +304,9 @@ ONLY_MODEL = "per instance, only the model gives figures; it assumes that voters
             0.8,
             ["ballots per instance", "same as all ballots", "95 % CI", "model"],
             [
-                ["1", "45.0 %", "40.0 % to 50.0 %", "█" * 9, "50.0 %"],
-                ["2", "65.0 %", "60.0 % to 70.0 %", "█" * 13, "75.0 %"],
-                ["3", "80.0 %", "75.0 % to 85.0 %", "█" * 16],
+                ["1", "45 %", "40 % to 50 %", "█" * 9, "50 %"],
+                ["2", "65 %", "60 % to 70 %", "█" * 13, "75 %"],
+                ["3", "80 %", "75 % to 85 %", "█" * 16],
                 ["4", "90.0 %"],
             ],
             [
@@ -321,8 +321,8 @@ ONLY_MODEL = "per instance, only the model gives figures; it assumes that voters
             0.9,
             ["ballots per instance", "exactly right", "95 % CI", "model"],
             [
-                ["1", "40.0 %", "35.0 % to 45.0 %", "█" * 8, "50.0 %"],
-                ["2", "60.0 %", "55.0 % to 65.0 %", "█" * 12, "75.0 %"],
+                ["1", "40 %", "35 % to 45 %", "█" * 8, "50 %"],
+                ["2", "60 %", "55 % to 65 %", "█" * 12, "75 %"],
                 ["4", "90.0 %"],
             ],
             [
@@ -337,7 +337,7 @@ ONLY_MODEL = "per instance, only the model gives figures; it assumes that voters
             PlanCheck(GOLD[:1], (), 2, 50, 50, 50),
             0.4,
             ["ballots per instance", "same as all ballots", "95 % CI", "model"],
-            [["1", "40.0 %", "35.0 % to 45.0 %", "█" * 8, "50.0 %"], ["2", "75.0 %"], ["4", "90.0 %"]],
+            [["1", "40 %", "35 % to 45 %", "█" * 8, "50 %"], ["2", "75 %"], ["4", "90.0 %"]],
             [
                 "Checked by leaving out ballots: 50 instances with 2 or more ballots were estimated again with fewer.",
                 "All ballots together may be wrong too; --gold FILE checks against known true sets.",
@@ -349,7 +349,7 @@ ONLY_MODEL = "per instance, only the model gives figures; it assumes that voters
             PlanCheck((), (), 1, 50, 50, 50),
             0.9,
             ["ballots per instance", "same as all ballots", "95 % CI", "model"],
-            [["1", "50.0 %"], ["2", "75.0 %"], ["4", "90.0 %"]],
+            [["1", "50 %"], ["2", "75 %"], ["4", "90.0 %"]],
             [
                 "Not checked: too many instances have a single ballot.",
                 "4 ballots per instance give 90 % exactly right sets, once the voters are known and if they err independently.",

@@ -69,7 +69,7 @@ def test_ten_doubtful_instances_are_shown(doubtful, tmp_path, monkeypatch):
     text = said("aggregate", path, "--size", "0..1", "--method", "em", "--alternatives", "a|b")
     assert asked == [(0.95, 10)]
     assert block(text, "most doubtful")[1:] == [
-        [f"z{k}", "a", "(none)", "50.0 %", "many" if k == 1 else f"about {k + 2}"] for k in range(min(doubtful, 10))
+        [f"z{k}", "a", "(none)", "50 %", "many" if k == 1 else f"about {k + 2}"] for k in range(min(doubtful, 10))
     ]
     assert f"{20 - doubtful} with a confidence of 95 % or more, {doubtful} doubtful.\n" in text
 
@@ -138,7 +138,7 @@ def test_sets_of_a_packed_folder(crowd, sets):
     packed, fitted = open_packed(crowd / "packed"), EM((1, 2)).fit(open_packed(crowd / "packed"))
     assert len(packed.blocks) > 2
     shares = ", ".join(
-        f"{percent(sum(sure >= step for sure, _, _ in sets) / 25, 0)} at least {round(100 * step)} %"
+        f"{percent(sum(sure >= step for sure, _, _ in sets) / 25)} at least {round(100 * step)} %"
         for step in (0.5, 0.8, 0.95, 0.99)
     )
     assert text.startswith(

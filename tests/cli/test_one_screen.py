@@ -13,7 +13,7 @@ from epivote.cli.again import Again
 from epivote.cli.options import Fitting
 from epivote.cli.screen import Page, ScreenColumn
 from epivote.cli.show_aggregate import other
-from epivote.data.numbers import percent, probability, with_interval
+from epivote.data.numbers import chosen_percent, in_percent, percent, whole_percent, with_interval
 from epivote.formats.reading import Reading
 from said import COMMAND, said, told
 
@@ -120,18 +120,21 @@ def test_rivals_by_what_is_different(found, rival, words):
 
 
 @pytest.mark.parametrize(
-    ("share", "digits", "words"),
+    ("share", "words"),
     [
-        (0.973, 1, "97.3 %"), (0.9996, 1, "> 99.9 %"), (0.9994, 1, "99.9 %"), (1.0, 1, "100 %"), (0.0, 1, "0 %"),
-        (0.0004, 1, "< 0.1 %"), (0.996, 0, "> 99 %"), (0.5, 0, "50 %"), (0.004, 0, "< 1 %"),
+        (0.723, "72 %"), (0.1, "10 %"), (0.899, "90 %"), (0.9, "90.0 %"), (0.973, "97.3 %"), (0.0996, "10.0 %"),
+        (0.9996, "> 99.9 %"), (0.99901, "> 99.9 %"), (0.999, "99.9 %"), (1.0, "100 %"), (0.0, "0 %"),
+        (0.0004, "< 0.1 %"), (0.001, "0.1 %"), (0.034, "3.4 %"),
     ],
 )  # fmt: skip
-def test_shares(share, digits, words):
-    assert percent(share, digits) == words
+def test_shares(share, words):
+    assert percent(share) == words
 
 
 def test_probabilities_are_never_certain():
-    assert (probability(1.0), probability(0.0), probability(0.5)) == ("> 99.9 %", "< 0.1 %", "50.0 %")
+    assert (in_percent(1.0), in_percent(0.0), in_percent(0.5)) == ("> 99.9 %", "< 0.1 %", "50 %")
+    assert [whole_percent(x) for x in (0.996, 0.5, 0.004, 1.0, 0.0)] == ["> 99 %", "50 %", "< 1 %", "100 %", "0 %"]
+    assert (chosen_percent(0.95), chosen_percent(0.995), chosen_percent(0.9999)) == ("95 %", "99.5 %", "99.99 %")
     assert with_interval(0.62, 0.54, 0.69) == "0.62 (95 % CI 0.54-0.69)"
 
 

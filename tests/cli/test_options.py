@@ -166,8 +166,8 @@ def test_gold_teaches_or_is_compared_with(crowd, tmp_path):
     assert learnt["gold"] == ["i1", "i2"]
     assert [row["alternatives"] for row in learnt["truth"][:2]] == [["a1", "a2"], ["a3"]]
     assert learnt["notes"] == [
-        "2 gold sets cannot calibrate confidence (3 can, 20 are good): they only teach the estimator, and confidence is "
-        "the model's own",
+        "2 gold sets cannot calibrate confidence (3 are needed, 20 are better): they are used for fitting only, and "
+        "confidence stays that of the model",
         "1 instance with a gold set has no ballots: 'elsewhere'",
     ]
     said("aggregate", crowd, "--method", "em", "--size", "1..2", "--gold", gold, "--report", tmp_path / "page.html")

@@ -39,10 +39,10 @@ def test_one_pair_per_instance():
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: SizeBounds(3, 2), r"size bounds \(3, 2\) admit no set: the lower one exceeds the upper one"),
+        (lambda: SizeBounds(3, 2), r"size bounds \(3, 2\) allow no set: the lower bound exceeds the upper one"),
         (lambda: SizeBounds(-1, 2), r"size bounds \(-1, 2\) must be whole numbers of at least 0"),
         (lambda: SizeBounds(0.5, 2), r"size bounds \(0.5, 2\) must be whole numbers"),
-        (lambda: SizeBounds(0, 1, {"q": (2, 1)}), "size bounds of instance 'q' .* admit no set"),
+        (lambda: SizeBounds(0, 1, {"q": (2, 1)}), "size bounds of instance 'q' .* allow no set"),
         (lambda: SizeBounds.of("one"), "'one' is not a size; write 2, 1..2 or 1.. "),
         (lambda: SizeBounds.of([1, 2]), r"\[1, 2\] are not size bounds; give 2, \(1, 2\)"),
         (lambda: SizeBounds.of(True), "True are not size bounds"),

@@ -98,7 +98,7 @@ def test_notebooks_show_small_escaped_tables():
         assert not any(banned in html for banned in ("<script", "<b>", "http", "src="))
     assert "&lt;script&gt;" in shown[0]
     assert "&lt;script&gt;" in shown[3]
-    assert "50.0 %" in shown[1]
+    assert "50 %" in shown[1]
     assert EM((1, 1))._repr_html_() == "<pre>EM(bounds=(1, 1))</pre>"
     assert repr(fitted.estimate_) == f"Estimate(1 set of size 1, converged after {fitted.n_iter_} iterations)"
     assert Majority((1, 1)).fit(odd)._repr_html_().count("<tr>") == 2

@@ -118,7 +118,7 @@ def test_other_files_keep_them(tmp_path):
     assert read_export(tmp_path / "p").ballots.total_approvals == 10
     write_ballots(BALLOTS, tmp_path / "c", format="preflib")
     assert read_export(tmp_path / "c").ballots.total_ballots == 11
-    with pytest.raises(EpivoteError, match="equally many voters"):
+    with pytest.raises(EpivoteError, match="the same multiplicity"):
         write_packed([BALLOTS, Ballots.from_mapping(CAST)], tmp_path / "q")
 
 

@@ -143,9 +143,9 @@ def test_a_lower_bound_may_be_all_that_is_offered_and_no_more():
         (lambda: SizeBounds.of(None), "None are not size bounds"),
         (
             lambda: SizeBounds.of((2, 1)),
-            r"size bounds \(2, 1\) admit no set: the lower one exceeds the upper one; swap",
+            r"size bounds \(2, 1\) allow no set: the lower bound exceeds the upper one; swap",
         ),
-        (lambda: SizeBounds.of("2..1"), r"size bounds \(2, 1\) admit no set"),
+        (lambda: SizeBounds.of("2..1"), r"size bounds \(2, 1\) allow no set"),
         (lambda: SizeBounds.of("..2"), r"'\.\.2' is not a size"),
         (lambda: SizeBounds.of("1.2"), "'1.2' is not a size"),
         (lambda: SizeBounds.of(""), "'' is not a size"),

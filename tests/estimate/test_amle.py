@@ -227,7 +227,7 @@ def test_one_instance_keeps_its_priors_and_still_learns_voters():
     assert weights["j1"] == weights["j2"] > weights["j3"] > weights["j4"]
     favoured = AMLE(2, priors={"a": 0.5, "b": 0.5, "c": 0.5, "d": 0.99}).fit(jury)
     assert favoured.parameters_.priors.tolist() == [0.5, 0.5, 0.5, 0.99]
-    with pytest.raises(InputError, match="one instance cannot teach priors"):
+    with pytest.raises(InputError, match="priors cannot be learnt from one instance"):
         AMLE(2, priors="shared").fit(jury)
 
 
@@ -256,7 +256,7 @@ def test_differing_menus_share_the_prior_by_default():
     [
         ({"start": "anna"}, "start='anna' is not one of 'anna_karenina', 'uniform', 'random', 'soft', nor Parameters"),
         ({"prior_update": "printed"}, "prior_update='printed' is not one of 'mle', 'solved', 'published'"),
-        ({"priors": "flat"}, "priors='flat' is not 'auto', 'individual', 'shared' nor rates to keep"),
+        ({"priors": "flat"}, "priors='flat' is not 'auto', 'individual', 'shared' or numbers between 0 and 1"),
         ({"n_starts": 0}, "n_starts=0 must be a whole number of at least 1"),
         ({"floor": 0.7}, "floor=0.7 must lie between 1e-12 and 0.5"),
         ({"priors": 1.0}, "priors: number 1 is 1; it must lie strictly between 0 and 1"),

@@ -45,7 +45,7 @@ def test_quick_is_the_plain_method():
     assert (found.method_, found.reproducibility_, found.gold_trial_) == ("em", None, None)
     assert found.truth_ == plain.truth_
     assert np.array_equal(found.confidence_, plain.confidence_)
-    assert found.choices_ == ("voters voted on 50% of the instances on average, which leaves sets doubtful",)
+    assert found.choices_ == ("voters voted on 50 % of the instances, less than AMLE needs",)
     assert isinstance(found.estimator_, EM)
 
 
@@ -58,7 +58,7 @@ def test_where_amle_finds_the_same_sets_em_is_taken_for_its_confidence():
     assert (found.method_, quick.method_) == ("em", "em")
     assert found.truth_ == soft.truth_
     assert np.array_equal(found.model_confidence_, soft.confidence_)
-    assert found.choices_[0] == "few instances, on which AMLE finds the same sets, but is too sure of them"
+    assert found.choices_[0] == "few instances, on which AMLE finds the same sets but overstates its confidence"
     assert quick.choices_ == ("few instances, and nothing shows that voters make the same mistakes",)
 
 
@@ -78,6 +78,30 @@ def test_a_few_ballots_are_not_certain(cast, bounds, most):
     ballots = Ballots.from_mapping({key: set(ticks) for key, ticks in cast.items()}, alternatives=list("abc"))
     found = Auto(bounds).fit(ballots)
     assert found.confidence_.max() < most
+
+
+@pytest.mark.parametrize("agreed", [3, 20, 60])
+def test_two_voters_cannot_show_who_is_right_where_they_disagree(agreed):
+    cast = {(voter, f"z{k}"): {"abc"[k % 3]} for voter in "uv" for k in range(agreed)}
+    ballots = Ballots.from_mapping({**cast, ("u", "y"): {"a"}, ("v", "y"): {"b"}}, alternatives=list("abc"))
+    for found in (Auto(1).fit(ballots), Auto(1, quick=True).fit(ballots)):
+        assert found.confidence_[ballots.instance_index["y"]] == pytest.approx(0.5, abs=0.01)
+        assert found.confidence_[0] > 0.99, "where they agree it stays high"
+        assert "both voters are taken as equally reliable" in found.choices_[1]
+    known = Auto(1, quick=True).fit(ballots, gold={f"z{k}": {"abc"[k % 3]} for k in range(3)})
+    assert "both voters" not in " ".join(known.choices_)
+
+
+@pytest.mark.parametrize("voters", [1, 3, 12])
+def test_a_single_ballot_per_instance_teaches_nothing_about_voters(voters):
+    cast = {(f"v{k % voters}", f"z{k}"): {"abcd"[k % 4]} for k in range(12)}
+    ballots = Ballots.from_mapping(cast, alternatives=list("abcde"))
+    found = Auto((1, 2), quick=True).fit(ballots)
+    assert all(found.truth_[instance] == approved for (_, instance), approved in cast.items())
+    assert found.confidence_.max() < 0.5
+    assert found.choices_[1] == (
+        "no instance has two ballots, so every voter is assumed to have a hit rate of 70 % and a false-alarm rate of 20 %"
+    )
 
 
 def dense_crowd(seed, hits, alarms, **options):
@@ -124,7 +148,7 @@ def test_where_amle_and_em_differ_shared_mistakes_decide(monkeypatch):
         monkeypatch.setattr(module, "mistakes_coincide", lambda *of, c=coincide: errors.append(of[2]) or c)
         found = Auto(BOUNDS).fit(drawn.ballots)
         assert found.method_ == method
-        assert found.choices_[0].startswith("few instances, where AMLE finds other sets than EM on ")
+        assert found.choices_[0].startswith("few instances, where AMLE and EM find different sets on ")
         assert found.choices_[0].endswith(why)
     assert errors == [2.0, 2.0]
     assert checked == [2.0, 3.0], "confidence is checked by the measure by which the method was chosen"
@@ -237,7 +261,7 @@ def test_one_prior_for_all_is_taken_where_halves_then_agree_more_often(monkeypat
     assert asked == ["auto"] * 3 + ["shared"] * 3, "groups are not looked for once one prior is taken"
     assert found.estimator_.priors == "shared"
     assert found.choices_[1] == (
-        "one prior for all alternatives: two halves of the voters then agree on 75% of the sets instead of 25%"
+        "one prior for all alternatives: two halves of the voters then agree on 75 % of the sets instead of 25 %"
     )
     monkeypatch.setattr(module, "halves_agree", lambda *_: np.arange(40) < 20)
     assert Auto(BOUNDS).fit(drawn.ballots).estimator_.priors == "auto"

@@ -133,7 +133,7 @@ def expected_page(told):
     assert -told.threshold == pytest.approx(same), (
         "every voter left at least one alternative blank, and ticks speak for"
     )
-    yield f"(Of the pushes, {signed(same)} is the same for every alternative: the threshold.)"
+    yield f"({signed(same)} of the pushes is the threshold, which is the same for every alternative.)"
     for account in told.accounts:
         parts = [f"  {'in ' if account.chosen else 'out'} {account.alternative}: margin {signed(account.margin)}"]
         parts += [f" (included with {shown(account.probability)}) = prior {signed(account.prior)}"]
@@ -154,8 +154,9 @@ def expected_page(told):
 
 def shown(chance):
     """In per cent, none of them rounded to all or nothing."""
-    percent = f"{100 * chance:.1f} %"
-    return {"100.0 %": "> 99.9 %", "0.0 %": "< 0.1 %"}.get(percent, percent)
+    if not 0.001 <= chance <= 0.999:
+        return "> 99.9 %" if chance > 0.5 else "< 0.1 %"
+    return f"{100 * chance:.0f} %" if 0.1 <= chance < 0.9 else f"{100 * chance:.1f} %"
 
 
 @pytest.mark.parametrize("voters", [1, 4, 5, 6, 7, 9])

@@ -395,7 +395,7 @@ def test_ballots_and_settings_that_groups_cannot_be_learnt_from():
     for priors in ("shared", 0.3):
         with pytest.raises(InputError, match="groups learn priors per alternative; leave priors='auto'"):
             EM(BOUNDS, groups=2, priors=priors).fit(CROWD.ballots)
-    with pytest.raises(InputError, match="partial_fit knows no groups"):
+    with pytest.raises(InputError, match="partial_fit does not support groups"):
         EM(BOUNDS, groups=2).partial_fit(CROWD.ballots)
 
 

@@ -110,10 +110,10 @@ def test_flags_name_who_is_worth_a_look():
         ballots["newcomer", z] = set(crowd.gold[z])
     fitted = EM((1, 2)).fit(Ballots.from_mapping(ballots))
     flags = {report.voter: report.flags for report in fitted.reliability()}
-    assert flags["all"] == ("ticks everything", "cannot be told from guessing")
-    assert flags["none"] == ("ticks nothing", "cannot be told from guessing")
-    assert flags["coin"] == ("cannot be told from guessing",)
-    assert flags["contrary"] == ("worse than chance: a tick speaks against the alternative",)
+    assert flags["all"] == ("ticks everything", "cannot be distinguished from guessing")
+    assert flags["none"] == ("ticks nothing", "cannot be distinguished from guessing")
+    assert flags["coin"] == ("cannot be distinguished from guessing",)
+    assert flags["contrary"] == ("worse than chance: an approval counts against the alternative",)
     assert flags["copycat"] == ("near-copy of v1 (80 of 80 common ballots are identical)",)
     assert flags["v1"] == ("near-copy of copycat (80 of 80 common ballots are identical)",)
     assert flags["perfect"] == flags["flawless"] == (), "two who are always right need not copy from each other"
@@ -145,7 +145,7 @@ def test_a_crowd_turned_upside_down_is_said(instances):
         seed=1,
     )
     for kind in (EM, AMLE):
-        with pytest.warns(CrowdWarning, match="the crowd seems to be upside down"):
+        with pytest.warns(CrowdWarning, match="the crowd may be upside down"):
             fitted = kind(1).fit(crowd.ballots)
         assert np.mean([fitted.truth_[z] == crowd.gold[z] for z in crowd.gold]) > 0.8
 
@@ -285,9 +285,11 @@ def test_the_history_of_a_voter_counts_like_ballots():
         informed = kind((1, 2)).fit(last, history=history).parameters_.hit_rates
         true = crowd.parameters.hit_rates
         assert np.abs(informed - true).mean() < np.abs(alone - true).mean()
-    with pytest.raises(InputError, match="the history of voter 'v1' .* makes no sense; give hits, winners seen"):
+    with pytest.raises(
+        InputError, match="the history of voter 'v1', .*, is impossible; give hits, right alternatives seen"
+    ):
         EM((1, 2)).fit(last, history={"v1": (5, 3, 0, 1)})
-    with pytest.raises(InputError, match="Majority learns no rates, so a history of voters has no use"):
+    with pytest.raises(InputError, match="Majority learns no rates, so a history of voters does not apply"):
         Majority().fit(last, history=history)
 
 

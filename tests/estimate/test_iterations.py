@@ -187,9 +187,9 @@ def test_histories_must_make_sense_and_may_touch_their_limits(kind):
         *((3.1, 3, 0, 0), (0, 3, 2.1, 2), (-0.1, 3, 0, 0), (0, 3, -0.1, 2), (1, np.inf, 0, 0), (0, 0, 0, np.inf)),
         *((3.0001, 3, 0, 0), (0, 0, 2.0001, 2)),
     ):
-        with pytest.raises(InputError, match="makes no sense; give hits, winners seen, false alarms, losers seen"):
+        with pytest.raises(InputError, match="is impossible; give hits, right alternatives seen, false alarms, wrong"):
             fit(record)
-        with pytest.raises(InputError, match="makes no sense"):
+        with pytest.raises(InputError, match="is impossible"):
             fit(record, "stranger")
     for record in ((1, 2, 3), (1, 2, 3, 4, 5), (1, "2", 3, 4)):
         with pytest.raises(InputError, match="give four numbers, as in Record"):

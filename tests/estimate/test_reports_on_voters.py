@@ -108,8 +108,8 @@ def test_ten_right_answers_are_enough_to_say_something():
     assert flags_of(0, 0, 0, 0) == ("too few ballots to say (0 right alternatives seen)",)
 
 
-WORSE = "worse than chance: a tick speaks against the alternative"
-GUESSING = "cannot be told from guessing"
+WORSE = "worse than chance: an approval counts against the alternative"
+GUESSING = "cannot be distinguished from guessing"
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_of_several_originals_the_one_with_most_in_common_is_named():
     assert "near-copy of most (30 of 30 common" in flags["copy"]
     assert "near-copy of copy (20 of 20 common" in flags["early"]
     assert "near-copy" not in flags["right"]
-    assert flags["all"] == "ticks everything cannot be told from guessing", (
+    assert flags["all"] == "ticks everything cannot be distinguished from guessing", (
         "who ticks all is no copy of who does so too"
     )
 

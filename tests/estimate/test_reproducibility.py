@@ -100,7 +100,7 @@ def test_progress_is_told():
     told = []
     reproducibility(EM(BOUNDS), crowd(0.0, 1, instances=20).ballots, splits=1, progress=told.append)
     assert told[0] == "Checking whether two halves of the voters agree"
-    assert told[1] == "Simulating crowds like this one that share 0% of their mistakes"
+    assert told[1] == "Simulating crowds like this one that share 0 % of their mistakes"
 
 
 def test_amle_can_be_checked_too():

@@ -259,12 +259,12 @@ def test_modal_ballots_of_more_than_eight_and_of_more_than_sixty_four_alternativ
     ("instances", "voters", "missing", "method", "why"),
     [
         (49, 10, 98, "em", "few instances, and nothing shows that voters make the same mistakes"),
-        (49, 10, 99, "em", "voters voted on 80% of the instances on average"),
-        (50, 10, 0, "em", "50 instances are enough to weigh sets"),
+        (49, 10, 99, "em", "voters voted on 80 % of the instances, less"),
+        (50, 10, 0, "em", "50 instances are enough for EM"),
         (2, 5, 0, "em", "few instances, and nothing shows that voters make the same mistakes"),
-        (2, 5, 3, "em", "voters voted on 70% of the instances on average"),
+        (2, 5, 3, "em", "voters voted on 70 % of the instances, less"),
         (1, 5, 0, "em", "one instance only"),
-        (60, 10, 300, "em", "voters voted on 50% of the instances on average"),
+        (60, 10, 300, "em", "voters voted on 50 % of the instances, less"),
         (60, 10, 120, "em", "60 instances are enough"),
     ],
 )

@@ -81,7 +81,7 @@ def test_what_priors_mean_depends_on_menus_and_on_the_number_of_instances():
     ]
     assert [prior_kind(said, one) for said in ("auto", 0.3)] == ["fixed", "fixed"]
     for said in ("individual", "shared"):
-        with pytest.raises(InputError, match="one instance cannot teach priors"):
+        with pytest.raises(InputError, match="priors cannot be learnt from one instance"):
             prior_kind(said, one)
 
 

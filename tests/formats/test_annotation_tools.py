@@ -54,10 +54,10 @@ def test_several_labels_of_one_input_are_one_ballot():
     assert set(found.ballots.offered("1")) == {"owl", "wren"}
     assert found.ballots.offered("2") == ("kite",)
     assert found.notes[1] == (
-        "a voter who was asked about only some labels of an input was left out on it; --alternatives LABEL reads one "
-        "label alone"
+        "a voter who was asked about only some labels of an instance was left out on that instance; --alternatives "
+        "LABEL reads one label alone"
     )
-    assert "a label is offered only on the inputs where somebody accepted or rejected it" in found.notes
+    assert "a label is offered only on instances where somebody accepted or rejected it" in found.notes
     assert ballots_of("prodigy-labels.jsonl", alternatives=["owl"]) == {
         ("ann", "1"): {"owl"},
         ("bo", "1"): set(),
@@ -89,7 +89,7 @@ def test_choices_of_regions_make_regions_instances():
         ("10", "1, start 8, end 12"): {"small"},
     }
     (note,) = found.notes
-    assert note.startswith("the choices for 'traits' belong to regions or items of a task, so every region or item is")
+    assert note.startswith("the choices for 'traits' belong to regions or items of a task, so each region or item is")
     assert ballots_of("label-studio-items.json") == {
         ("10", "1, item 0"): {"owl"},
         ("10", "1, item 1"): {"wren"},
@@ -166,7 +166,7 @@ def test_label_studio_tables(name):
         ("10", "1"): {"Bird > Robin", "Fish"},
         ("bo@example.org", "1"): {"Fish"},
     }
-    assert "(several do: 'birds', 'kind'); say it with --question" in refused(CASES / name)
+    assert "(several do: 'birds', 'kind'); name it with --question" in refused(CASES / name)
 
 
 @pytest.mark.parametrize(

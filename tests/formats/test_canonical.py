@@ -132,7 +132,7 @@ def test_round_trip_of_truths(tmp_path_factory, sets):
             (HEADER + "ann,q1,é\n").encode("latin-1"),
             {},
             FileError,
-            "as Windows-1252 it would read 'ann,q1,é': then add --encoding windows-1252",
+            "if 'ann,q1,é' is right, add --encoding windows-1252",
         ),
         (
             HEADER + "ann,q1,a\nann,q2,b\n",
@@ -166,7 +166,7 @@ def test_menus_and_sets_are_read_and_checked(write):
     assert read_menu(menu) == {"q1": ["a", "b"], "q2": ["c"]}
     ballots = read_ballots(write(HEADER + "ann,q1,a\nann,q2,\n"), menu=menu)
     assert ballots.offered("q2") == ("c",)
-    with pytest.raises(InputError, match="gold.csv, line 3: instance 'q1' has a set already"):
+    with pytest.raises(InputError, match="gold.csv, line 3: instance 'q1' already has a set"):
         read_truths(write("instance,alternatives\nq1,a\nq1,b\n", "gold.csv"))
     with pytest.raises(InputError, match="gold.csv, line 2: the instance is blank"):
         read_truths(write("instance,alternatives\n,a\n", "gold.csv"))

@@ -99,7 +99,7 @@ def test_preflib_categories_and_orders():
     }
     assert found.ballots.multiplicities.tolist() == [2, 1, 1]
     assert found.notes[0].startswith("category 'Approved' counts as approved; 'Not approved' does not")
-    assert "name no voters" in found.notes[1]
+    assert "do not name voters" in found.notes[1]
     orders = read_export(CASES / "preflib.toc").ballots
     assert [set(ticks) for _, ticks in orders.items()] == [{"robin"}, {"wren", "robin"}]
     assert orders.multiplicities.tolist() == [2, 1]
@@ -142,7 +142,7 @@ def test_abcvoting_without_numbers_of_candidates():
 def test_preflib_says_when_header_and_lines_disagree(tmp_path):
     text = (CASES / "preflib.cat").read_text().replace("NUMBER VOTERS: 4", "NUMBER VOTERS: 5")
     (tmp_path / "x.cat").write_text(text)
-    assert any("states 5 voters, its lines hold 4" in note for note in read_export(tmp_path / "x.cat").notes)
+    assert any("states 5 voters, but its lines add up to 4" in note for note in read_export(tmp_path / "x.cat").notes)
 
 
 def test_a_folder_of_elections_is_one_instance_each(tmp_path):
@@ -174,7 +174,7 @@ def test_pabulib_bounds_of_ballots_are_not_taken_for_sizes_of_sets():
     found = read_export(CASES / "budget.pb")
     assert found.ballots.alternatives == ("1", "2", "4")
     assert ballots_of(found) == {("1", "budget"): {"1", "2", "4"}, ("2", "budget"): set(), ("7", "budget"): {"4"}}
-    assert any("bound the ballots, not the number of right answers" in note for note in found.notes)
+    assert any("limit the ballots, not the true sets" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_a_pasted_matrix(tmp_path, text):
 def test_ticks_without_blank_rows_cannot_tell_empty_from_missing(tmp_path):
     path = tmp_path / "ticks.csv"
     path.write_text("voter,instance,alternative\nann,q1,owl\nbo,q2,owl\n")
-    assert "has no row and counts as not having answered" in read_export(path).notes[0]
+    assert "have no row and count as not asked" in read_export(path).notes[0]
     assert read_export(CASES / "ticks.csv").notes == ()
 
 

@@ -80,7 +80,7 @@ def test_boxes_of_several_questions(write):
     names = [f"Answer.{question}.{option}.on" for question in "gcbfead" for option in "xy"]
     path = write("m.csv", f"HITId,WorkerId,{','.join(names)}\nh,v,{','.join(['true', 'false'] * 7)}\n")
     assert refused(path) == (
-        "m.csv: which answer to read? Name it with --question; there are 'a', 'b', 'c', 'd', 'e', 'f', 'g'"
+        "m.csv: choose the question to read with --question; there are 'a', 'b', 'c', 'd', 'e', 'f', 'g'"
     )
     found = read_export(path, question="b").ballots
     assert (dict(found.items()), found.alternatives) == ({("v", "h"): {"x"}}, ("x", "y"))
@@ -117,11 +117,11 @@ def test_which_answer_is_asked_with_all_that_are_there(write):
     names = [f"Answer.q{number}" for number in range(10)]
     path = write("m.csv", f"HITId,WorkerId,{','.join(names)}\nh,v{',x' * 10}\n")
     listed = ", ".join(map(repr, names[:8]))
-    assert refused(path) == f"m.csv: which answer to read? Name it with --question; there are {listed} and 2 more"
+    assert refused(path) == f"m.csv: choose the question to read with --question; there are {listed} and 2 more"
     assert refused(path, question="q") == refused(path)
     assert ballots_of(path, question="q7") == {("v", "h"): {"x"}}
     two = write("m.csv", "HITId,WorkerId,Answer.a.labels,Answer.b.labels\nh,v,[],[]\n")
-    assert "which answer to read?" in refused(two)
+    assert "choose the question to read" in refused(two)
 
 
 # Toloka
@@ -174,15 +174,15 @@ def test_which_output_is_meant(write):
     head, rows = "OUTPUT:a\tOUTPUT:b\tOUTPUT:c", ["t\tv\tAPPROVED\ttrue\tx\t", "t\tw\tAPPROVED\tfalse\t\t"]
     path = write("t.tsv", "\n".join([f"{TASK}{head}", *rows, ""]))
     assert refused(path) == (
-        "t.tsv: which answer to read? Name it with --question; there are 'OUTPUT:a', 'OUTPUT:b', 'OUTPUT:c'"
+        "t.tsv: choose the question to read with --question; there are 'OUTPUT:a', 'OUTPUT:b', 'OUTPUT:c'"
     )
     assert refused(path, question="d") == refused(path)
     assert ballots_of(path, question="b") == {("v", "t"): {"x"}, ("w", "t"): set()}
     assert ballots_of(path, question="a") == {("v", "t"): {"a"}, ("w", "t"): set()}
     path = write("t.tsv", "\n".join([f"{TASK}OUTPUT:a\tOUTPUT:c\tnote", *[f"{row}" for row in rows], ""]))
-    assert "which answer" in refused(path), "a column that is blank throughout holds no boxes"
+    assert "choose the question" in refused(path), "a column that is blank throughout holds no boxes"
     path = write("t.tsv", "ASSIGNMENT:task_id\tASSIGNMENT:worker_id\nt\tw\n")
-    assert refused(path, format="toloka").endswith("Name it with --question; there are ")
+    assert refused(path, format="toloka") == "t.tsv has no column of answers; check that it is the file you meant"
 
 
 # Forms

@@ -45,7 +45,7 @@ def categories(*names, first=1):
 # PrefLib
 
 
-NO_VOTERS = "PrefLib files name no voters: everyone is known from one file only, so reliability rests on little"
+NO_VOTERS = "PrefLib files do not name voters, so the reliability of each voter rests on one file only"
 APPROVED = "category 'Approved' counts as approved; 'Not approved' does not (choose with --approved)"
 FIRST = "orders state no approvals: the first place counts as approved (choose with --approved, such as --approved 2)"
 
@@ -118,7 +118,7 @@ def test_names_that_leave_a_doubt_are_asked_about(write, names):
     path = write("e.cat", cat("1: 1, 2", header=categories(*names)))
     listed = ", ".join(map(repr, names))
     assert refused(path) == (
-        f"e.cat does not tell which categories hold approvals: its categories are {listed}; say so with --approved "
+        f"e.cat does not say which categories are approvals (its categories are {listed}); name them with --approved "
         "'NAME', several joined by |"
     )
 
@@ -192,8 +192,8 @@ def test_names_of_alternatives_are_trimmed_and_stand_for_numbers(write):
 def test_stated_numbers_of_voters_are_compared(write):
     for stated, notes in (
         ("3", (APPROVED, NO_VOTERS)),
-        ("4", (APPROVED, "the header of e.cat states 4 voters, its lines hold 3", NO_VOTERS)),
-        ("", (APPROVED, "the header of e.cat states  voters, its lines hold 3", NO_VOTERS)),
+        ("4", (APPROVED, "the header of e.cat states 4 voters, but its lines add up to 3", NO_VOTERS)),
+        ("", (APPROVED, "the header of e.cat states  voters, but its lines add up to 3", NO_VOTERS)),
     ):
         header = [*categories("Approved", "Not approved"), f"# NUMBER VOTERS: {stated}"]
         path = write("e.cat", cat("2: 1, 2", "1: 2, 1", alternatives=2, header=header))
@@ -215,9 +215,9 @@ def test_stated_numbers_of_voters_are_compared(write):
         (cat("1: 1, 2, 3"), "e.cat, line 4: 3 categories, but the header names fewer; name them all"),
         (cat("1: 1", alternatives=100001), "e.cat: 100001 is not a valid number of alternatives; it must be "
          "a whole number of at most 100,000"),
-        (cat("1: 1", alternatives="-2"), "e.cat: there is no line '# NUMBER ALTERNATIVES: ...'; it must say how many "
-         "there are"),
-        ("1: 1\n", "e.cat: there is no line '# NUMBER ALTERNATIVES: ...'; it must say how many there are"),
+        (cat("1: 1", alternatives="-2"), "e.cat: the line '# NUMBER ALTERNATIVES: ...' is missing or not a "
+         "number; add it"),
+        ("1: 1\n", "e.cat: the line '# NUMBER ALTERNATIVES: ...' is missing or not a number; add it"),
         ("2\n1,a\n2,b\n1,1,1\n1,1,2\n", "e.cat is in PrefLib's format of before 2022; download it again from "
          "preflib.org"),
         (cat("1: 1", header=["# ALTERNATIVE NAME 2: 1"]), "e.cat: two alternatives have the same name; rename one"),
@@ -292,7 +292,7 @@ def test_names_in_comments_are_read_back(write):
 
 def test_remarks_on_what_is_passed_over(write):
     path = write("e.abc.yaml", ABC + "committeesize: 2\nvoter_weights: [1, 1.0]\ndescription: x\n")
-    assert read_export(path).notes == ("committeesize is 2; say --size 2 if so many are right",)
+    assert read_export(path).notes == ("committeesize is 2; add --size 2 if that is how many are right",)
     path = write("e.abc.yaml", ABC + "voter_weights: [1, 2.5]\n")
     assert read_export(path).ballots.multiplicities is None
     assert read_export(path).notes == (
@@ -304,13 +304,13 @@ def test_remarks_on_what_is_passed_over(write):
 def test_whole_weights_are_multiplicities(write):
     found = read_export(write("e.abc.yaml", ABC + "voter_weights: [3, 2.0]\n"))
     assert times_of(found.ballots) == {"voter 1": 3, "voter 2": 2}
-    assert found.notes == ("voter_weights say how many voters with the same ballots everyone stands for",)
+    assert found.notes == ("each voter counts as many times as voter_weights says",)
     write("d/a.abc.yaml", ABC + "voter_weights: [3, 2]\n")
     write("d/b.abc.yaml", ABC + "voter_weights: [3, 2]\n")
     assert times_of(read_export("d").ballots) == {"voter 1": 3, "voter 2": 2}
     write("d/b.abc.yaml", ABC)
     assert refused("d") == (
-        "d/b.abc.yaml, voter 1: the weight is 1, but 3 in another file; a voter counts equally often everywhere"
+        "d/b.abc.yaml, voter 1: the weight is 1, but 3 in another file; give a voter the same weight everywhere"
     )
 
 
@@ -325,7 +325,7 @@ def test_ballots_in_braces_and_no_number_of_candidates(write):
     assert read_export(path).ballots.alternatives == ("0", "1", "2", "3")
 
 
-KEYS = "committeesize, compute, description, num_cand, profile, voter_weights"
+KEYS = "committeesize, compute, description, num_cand, voter_weights"
 
 
 @pytest.mark.parametrize(
@@ -338,18 +338,18 @@ KEYS = "committeesize, compute, description, num_cand, profile, voter_weights"
         ("profile: [{0: 1}]\n", "e.abc.yaml, voter 1: {0: 1} is not a list of candidates; write [0, 1], or []"),
         ("profile: [[], {}]\n", "e.abc.yaml: nobody approves anybody, so num_cand must say how many candidates there "
          "are"),
-        (ABC + "voter_weights: [1]\n", "e.abc.yaml: voter_weights holds 1 weights for 2 voters; give one to each, or "
+        (ABC + "voter_weights: [1]\n", "e.abc.yaml: voter_weights has 1 weights for 2 voters; give one per voter, or "
          "none"),
-        (ABC + "voter_weights: 3\n", "e.abc.yaml: voter_weights holds 3 for 2 voters; give one to each, or none"),
+        (ABC + "voter_weights: 3\n", "e.abc.yaml: voter_weights has 3 for 2 voters; give one per voter, or none"),
         (ABC + "voter_weights: [1, -2]\n", "e.abc.yaml, voter 2: the weight -2 is not a number above 0"),
         (ABC + "voter_weights: [.nan, 2]\n", "e.abc.yaml, voter 1: the weight nan is not a number above 0"),
         ("profile: [[0], [a]]\nnum_cand: 3\n", "e.abc.yaml, voter 2: ['a'] must list candidates from 0 to 2"),
         ("profile: 3\nnum_cand: 3\n", "e.abc.yaml: profile must be a list of ballots, one for every voter"),
         ("profile: [[0]]\nnum_cand: x\n", "e.abc.yaml: 'x' is not a valid number of candidates; it must be a "
          "whole number of at most 100,000"),
-        ("num_cand: 3\n", f"e.abc.yaml must hold profile, and nothing but {KEYS}"),
-        ("- 1\n", f"e.abc.yaml must hold profile, and nothing but {KEYS}"),
-        (ABC + "colour: red\n", f"e.abc.yaml must hold profile, and nothing but {KEYS}"),
+        ("num_cand: 3\n", f"e.abc.yaml must be a mapping with the key profile; other keys may be {KEYS}"),
+        ("- 1\n", f"e.abc.yaml must be a mapping with the key profile; other keys may be {KEYS}"),
+        (ABC + "colour: red\n", f"e.abc.yaml must be a mapping with the key profile; other keys may be {KEYS}"),
         ("profile: []\nnum_cand: 3\n", "e.abc.yaml holds no ballots; check that it is the file you meant"),
         ("\n\nprofile: [[0\n", "e.abc.yaml, line 4: not YAML (expected ',' or ']', but got '<stream end>'); correct it "
          "there"),
@@ -380,7 +380,7 @@ def test_positions_are_the_same_voters_in_every_file_of_a_folder(write):
     write("d/c.abc.yaml", '# instance: "a"\n' + ABC)
     assert refused("d") == (
         "d, c.abc.yaml, voter 1: voter 'voter 1' already has a ballot on instance 'a' (a.abc.yaml, voter 1); "
-        "remove one, or say which one counts (--duplicates first or last)"
+        "remove one, or keep one with --duplicates first or last"
     )
 
 
@@ -395,7 +395,7 @@ def test_sections_in_any_case_and_order_with_padding_and_quotes(write):
     found = read_export(write("e.pb", text))
     assert {key: set(ticks) for key, ticks in found.ballots.items()} == {("v;1", "e"): {"p", "q"}, ("w", "e"): set()}
     assert found.ballots.alternatives == ("p", "q", "r")
-    remark = "min_length and max_length bound the ballots, not the number of right answers: say that with --size"
+    remark = "min_length and max_length limit the ballots, not the true sets; give the size bounds with --size"
     assert found.notes == (remark,)
     assert read_export(write("e.pb", text.replace("max_length", "min_length"))).notes == (remark,)
     assert read_export(write("e.pb", PB + "v;p\n")).notes == ()
@@ -409,7 +409,7 @@ def test_sections_in_any_case_and_order_with_padding_and_quotes(write):
         (PB + "v;p\n\nw\n", "e.pb, line 12: there is no vote; write its cell, blank for an empty ballot"),
         (PB + "v;p\nw;p,x\n", "e.pb, line 11: 'x' is not an alternative; the alternatives are 'p', 'q'"),
         (PB + "v;p\n\nv;q\n", "e.pb, line 12: voter 'v' already has a ballot on instance 'e' (line 10); remove one, or "
-         "say which one counts (--duplicates first or last)"),
+         "keep one with --duplicates first or last"),
         ("x" * 50 + "\n" + PB, f"e.pb, line 1: {'x' * 40!r} comes before META; is it a .pb file?"),
         (PB.replace("approval", "ordinal") + "v;p\n", "e.pb: vote_type is 'ordinal'; only approval votes can be read"),
         (PB.replace("q;2", ";2") + "v;p\n", "e.pb: every project needs a project_id"),

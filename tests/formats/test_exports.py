@@ -84,7 +84,7 @@ def test_argilla_nested_and_flat_hold_the_same(name):
     }
     notes = read_export(CASES / name).notes
     assert "a suggestion counts as the ballot of its agent" in notes
-    assert any("do not tell drafts" in note for note in notes) == (name == "argilla-nested.json")
+    assert any("do not say which responses are drafts" in note for note in notes) == (name == "argilla-nested.json")
 
 
 def test_alternatives_can_be_stated():
@@ -100,21 +100,21 @@ def test_alternatives_can_be_stated():
         (
             "x.json",
             '[{"annotations": []}]',
-            "has choices for no question; only choices and taxonomy can be read; nothing is annotated in it",
+            "has no choices or taxonomy, which is all that can be read; it has no annotations",
         ),
         (
             "x.json",
             '[{"annotations": [{"result": [{"type": "choices", "from_name": "q"}]}]}]',
             "does not say who made it",
         ),
-        ("x.json", '[{"annotator": 3, "id": 1, "q": "a"}]', "which field holds the choices cannot be told"),
+        ("x.json", '[{"annotator": 3, "id": 1, "q": "a"}]', "unclear which field holds the choices"),
         ("x.json", '[{"responses": {"q": [{"value": ["a"]}]}}]', r"is not a argilla file that can be read \(KeyError"),
         ("x.jsonl", "{}\n", "is not a known export: it holds no list of records"),
         ("x.jsonl", '{"_input_hash": 1}\n[1]\n', "line 2: .* is not an object"),
         (
             "x.jsonl",
             '{"_input_hash": 1, "_annotator_id": "a", "accept": ["b"]}\n{"_input_hash": 1, "_annotator_id": "a"}\n',
-            "line 2: voter 'a' already has a ballot on instance '1' .line 1.; remove one, or say",
+            "line 2: voter 'a' already has a ballot on instance '1' .line 1.; remove one, or keep",
         ),
     ],
 )

@@ -66,7 +66,7 @@ def test_blocks_are_instances_and_voters_count_anew_in_each(write):
 
 def test_a_header_stands_on_top_only(write):
     path = write("a b\n1 0\n\nc d\n0 1\n")
-    assert refused(path) == "m.txt, line 4: 'c d' must be 0 and 1, after a name at most"
+    assert refused(path) == "m.txt, line 4: 'c d' is not a row of 0 and 1, with or without a name before it"
 
 
 @pytest.mark.parametrize("sign", ["?", "-", "na", "NaN", "NA", "nan", "."])
@@ -77,8 +77,8 @@ def test_signs_for_nothing(write, sign):
     assert ballots_of(path, format="matrix")
     path = write(f"\n1 0\n0 {sign}\n")
     assert refused(path) == (
-        f"m.txt, line 3: {sign!r} stands among 0 and 1; write 0 for no tick, "
-        "or the same sign in every cell of a ballot that is missing"
+        f"m.txt, line 3: {sign!r} is mixed with 0 and 1; write 0 for no tick, "
+        f"or {sign!r} in every cell of a missing ballot"
     )
 
 
@@ -91,17 +91,17 @@ def test_alternatives_given_by_the_user(write):
     path = write("1 0 1\n")
     assert ballots_of(path, alternatives=["x", "y", "z"]) == {("voter 1", "instance 1"): {"x", "z"}}
     assert refused(path, alternatives=["x", "y"]) == (
-        "m.txt, line 1: 3 marks where 2 alternatives are known; give every line the same number"
+        "m.txt, line 1: 3 cells where there are 2 alternatives; give every line the same number of cells"
     )
 
 
 def test_long_lines_are_shown_in_part(write):
     words = "v 1 " + " ".join(f"word{number}" for number in range(20))
     assert refused(write(f"1 0\n{words}\n"), format="matrix") == (
-        f"m.txt, line 2: {words[:40]!r} must be 0 and 1, after a name at most"
+        f"m.txt, line 2: {words[:40]!r} is not a row of 0 and 1, with or without a name before it"
     )
     assert refused(write("1 0 1\n1 0\n")) == (
-        "m.txt, line 2: 2 marks where 3 alternatives are known; give every line the same number"
+        "m.txt, line 2: 2 cells where there are 3 alternatives; give every line the same number of cells"
     )
 
 

@@ -43,7 +43,7 @@ def test_rejected_work_does_not_count_and_an_input_can_be_the_item(write):
     [
         (
             "{head},Answer.birds,Answer.trees\nH1,A1,W1,Approved,x,robin,oak\n",
-            "which answer to read. Name it with --question",
+            "choose the question to read with --question",
         ),
         ("{head},Answer.birds.labels\nH1,A1,W1,Approved,x,[oops\n", r"batch\.csv, line 2: '\[oops' is not JSON"),
         (

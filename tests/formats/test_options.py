@@ -302,7 +302,7 @@ def test_folders_and_archives(write, tmp_path, monkeypatch):
         with detect.open_source(f"{kind}{name}") as source:
             assert detect.detect(source, Reading()) == kind
     write("d/a.txt", "")
-    message = "d is a folder of no known export; name a file in it, or name its format with --format"
+    message = "d is a folder, but not a known export; name a file in it, or its format with --format"
     assert refused("d") == message
     (tmp_path / "d" / "inner").mkdir()
     write("d/inner/a.jsonl", '{"id": 1, "label": ["a"]}')

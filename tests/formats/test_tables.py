@@ -139,8 +139,8 @@ def test_ticks_of_one_ballot_need_not_stand_together(write):
         ("v", "p"): {"a|c"},
     }
     assert found.notes == (
-        "a row is one tick, so a voter who ticked nothing has no row and counts as not having answered; "
-        "add rows with a blank alternative for those who did",
+        "a row is one tick, so voters who ticked nothing have no row and count as not asked; "
+        "add a row with a blank alternative for each of their ballots",
     )
     assert found.inferred
 
@@ -241,7 +241,7 @@ def test_json_that_is_no_table(write):
         "b.json, line 2: not JSON (Expecting property"
     )
     for kind in ("ballots", "label-studio"):
-        message = "b.json is not JSON: lists within lists without end"
+        message = "b.json cannot be read: its lists are nested too deeply"
         assert refused(write("b.json", "[" * 100_000), format=kind) == message
     long = json.dumps(["x" * 50])
     assert refused(write("b.jsonl", f'\n{{"voter": "v"}}\n\n{long}\n'), format="ballots") == (

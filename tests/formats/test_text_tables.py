@@ -154,7 +154,7 @@ def test_so_is_one_in_an_export_of_a_tool(write, gap, kind):
     instance = "Q1" if kind == "forms" else "q1"
     assert refused(path, format=kind) == (
         f"b.csv, {place}: voter 'bo' already has a ballot on instance '{instance}' ({where}); "
-        "remove one, or say which one counts (--duplicates first or last)"
+        "remove one, or keep one with --duplicates first or last"
     )
 
 
@@ -185,7 +185,7 @@ def test_parquet_counts_rows_and_is_refused_where_it_cannot_be(write, tmp_path):
     assert refused("b.parquet") == "b.parquet, row 2: the voter is blank; give every ballot a voter"
     for kind in ("mturk", "toloka", "forms"):
         assert refused("b.parquet", format=kind) == (
-            "b.parquet is Parquet, which this format cannot be; name its format with --format"
+            "b.parquet is a Parquet file, but the chosen format is text; correct --format"
         )
 
 
@@ -246,7 +246,7 @@ def test_sets_are_refused_with_their_line(write):
     for read, what in ((read_menu, "menu"), (read_truths, "set")):
         with pytest.raises(EpivoteError) as told:
             read(write("s.csv", "instance,alternatives\n\nq1,a|b\n\nq1,b\n"))
-        assert str(told.value) == f"s.csv, line 5: instance 'q1' has a {what} already; remove one"
+        assert str(told.value) == f"s.csv, line 5: instance 'q1' already has a {what}; remove one"
         with pytest.raises(EpivoteError) as told:
             read(write("s.csv", "instance,alternatives\n\nq1,a|b\n\n,b\n"))
         assert str(told.value) == f"s.csv, line 5: the instance is blank; give every {what} an instance"
@@ -273,8 +273,8 @@ def test_sizes_of_single_instances(write):
     for row, message in (
         ("q1,many", "s.csv, line 4: "),
         ("q1,", "s.csv, line 4: "),
-        ("q0,1", "s.csv, line 4: instance 'q0' is blank or has a size; remove it"),
-        (",1", "s.csv, line 4: instance None is blank or has a size; remove it"),
+        ("q0,1", "s.csv, line 4: instance 'q0' is blank or already has a size; remove the row"),
+        (",1", "s.csv, line 4: instance None is blank or already has a size; remove the row"),
     ):
         with pytest.raises(EpivoteError) as told:
             read_sizes(write("s.csv", f"instance,size\nq0,1\n\n{row}\n"), usual)
@@ -307,7 +307,7 @@ def test_text_in_another_encoding_is_refused_wherever_it_is_read(write):
     data = (HEADER + "ann,q1,é\n").encode("latin-1")
     for name, kind in (("b.csv", "ballots"), ("b.cat", "preflib"), ("b.jsonl", "prodigy"), ("b.txt", "matrix")):
         assert refused(write(name, data), format=kind) == (
-            f"{name}, line 2: this is not UTF-8 text; as Windows-1252 it would read 'ann,q1,é': then add --encoding "
+            f"{name}, line 2: this is not UTF-8 text; if 'ann,q1,é' is right, add --encoding "
             "windows-1252, else save the file with encoding UTF-8"
         )
         assert "UTF-8" not in _said(name, format=kind, encoding="windows-1252")

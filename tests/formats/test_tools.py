@@ -102,7 +102,7 @@ def test_two_ballots_without_both_times_are_refused(write, kind, first, second, 
     name, content = twice(kind, stamps, "ab")
     assert refused(write(name, content)) == (
         f"{name}, {second}: voter '1' already has a ballot on instance '5' ({first}); "
-        "remove one, or say which one counts (--duplicates first or last)"
+        "remove one, or keep one with --duplicates first or last"
     )
 
 
@@ -187,9 +187,7 @@ def test_only_regions_that_answer_the_question_count(write):
         ("1", "2"): set(),
     }
     assert ballots_of(path, question="other")[("1", "1")] == {"c"}
-    assert refused(path) == (
-        "l.json has choices for several questions; say which with --question; its questions are 'q', 'other'"
-    )
+    assert refused(path) == ("l.json: choose the question to read with --question; its questions are 'q', 'other'")
 
 
 def test_cancelled_annotations_and_gold_are_no_ballots(write):
@@ -235,8 +233,8 @@ def test_records_of_json_min_are_told_apart_by_their_fields(write):
     rows = [{**usual, **{name: {"choices": ["a"]} for name in "gcbfead"}, "z": {"choices": "a"}, "y": ["a"], "x": {}}]
     path = write("m.json", rows)
     assert refused(path) == (
-        "m.json: which field holds the choices cannot be told (several do: 'a', 'b', 'c', 'd', 'e', 'f', 'g'); "
-        "say it with --question"
+        "m.json: it is unclear which field holds the choices (several do: 'a', 'b', 'c', 'd', 'e', 'f', 'g'); "
+        "name it with --question"
     )
     assert ballots_of(path, question="c") == {("1", "5"): {"a"}}
     del rows[0]["annotation_id"]
@@ -341,15 +339,15 @@ def test_argilla_records_nested(write):
         ("m", "r"): {"c"},
     }
     assert found.notes == (
-        "these records do not tell drafts and discarded responses from submitted ones, so all with a value count; "
+        "these records do not say which responses are drafts or discarded, so every response with a value counts; "
         "records.to_datasets() keeps the status",
         "a suggestion counts as the ballot of its agent (2 times)",
     )
     rows = [record(responses=dict.fromkeys("gcbfead", answers))]
     assert refused(write("a.json", rows)) == (
-        "a.json has responses to several questions or to none (a, b, c, d, e, f, g); say which with --question"
+        "a.json: choose the question to read with --question; there are 'a', 'b', 'c', 'd', 'e', 'f', 'g'"
     )
-    assert "or to none (none); say" in refused(write("a.json", [record(responses={})]))
+    assert "has no responses to any question" in refused(write("a.json", [record(responses={})]))
 
 
 def test_argilla_records_flat(write):
@@ -379,7 +377,7 @@ def test_argilla_records_flat(write):
     )
     names = {f"{name}.responses": [["a"]] for name in "gcbfead"}
     path = write("a.json", [{**names, "c.responses.users": ["u"]}])
-    assert "(a, b, c, d, e, f, g); say which with --question" in refused(path)
+    assert "--question; there are 'a', 'b', 'c', 'd', 'e', 'f', 'g'" in refused(path)
     assert ballots_of(path, question="c") == {("u", "1"): {"a"}}
     assert "is not a argilla file that can be read (ValueError: zip()" in refused(path, question="b")
     rows = [{"id": "r", "q.responses": [["a", 1.5]], "q.responses.users": ["u"]}]
@@ -421,7 +419,7 @@ def test_examples_are_told_by_number_text_or_file(write):
     [
         ("ann.jsonl", '\n{"text": "t", "label": "a"}\n', "d, ann.jsonl, line 2: 'a' is not a list of labels; only class"),
         ("ann.jsonl", '{"text": "t", "label": ["a", {"b": 1}]}', "d, ann.jsonl, line 1: ['a', {'b': 1}] is not a list"),
-        ("ann.json", [{"id": 1, "label": ["a"]}, {"label": ["a"]}], "d, ann.json, record 2: there is neither id, text"),
+        ("ann.json", [{"id": 1, "label": ["a"]}, {"label": ["a"]}], "d, ann.json, record 2: it has no id, text"),
         ("ann.csv", "id,label\n\n1,a\n\n1,b\n", "d, ann.csv, line 5: voter 'ann' already has a ballot on instance '1' "),
         ("ann.csv", "id,label\n\n1,a\n\n1,b\n", "d, ann.csv, line 5: voter 'ann' already has a ballot on instance '1' "
          "(ann.csv, line 3); remove one"),

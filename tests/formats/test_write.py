@@ -102,7 +102,7 @@ def test_what_a_format_cannot_hold_is_refused(tmp_path):
     two = Ballots.from_mapping({("v", "q1"): {"a"}, ("v", "q2"): {"b"}})
     with pytest.raises(FileError, match="holds one instance, but there are 2; name a folder"):
         write_ballots(two, tmp_path / "one.cat")
-    with pytest.raises(FileError, match="does not fit on a line"):
+    with pytest.raises(FileError, match="which a PrefLib file cannot hold"):
         write_ballots(Ballots.from_mapping({("v", "q1"): {"a\nb"}}), tmp_path / "one.cat")
     with pytest.raises(FileError, match="both be written to q_1.cat"):
         write_ballots(

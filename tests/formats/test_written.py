@@ -139,7 +139,7 @@ def test_names_of_files_are_made_of_the_names_of_instances(tmp_path):
 def test_names_that_do_not_fit_on_a_preflib_line(tmp_path, name):
     for votes in ({("v", "q"): {name}}, {("v", name): {"x"}}):
         message = refused(write_ballots, Ballots.from_mapping(votes), tmp_path / "e.cat")
-        assert message == f"{name!r} does not fit on a line of a PrefLib file without change; rename it"
+        assert message == f"{name!r} has line breaks or spaces around it, which a PrefLib file cannot hold; rename it"
     write_ballots(Ballots.from_mapping({(name, "q"): {"x y"}}), tmp_path / "e.cat")
 
 
@@ -310,7 +310,7 @@ def test_predictions_need_an_answer_that_says_what_it_is_about(tmp_path, monkeyp
     assert refused(write_predictions, estimate, "l.json", "p.json", question="z") == (
         "l.json has no choices for 'z'; its questions are 'p', 'q'"
     )
-    assert "for several questions; say which with --question; its questions are 'p', 'q'" in refused(
+    assert "choose the question to read with --question; its questions are 'p', 'q'" in refused(
         write_predictions, estimate, "l.json", "p.json"
     )
     old = [{"id": 7, "completions": exported()[1]["annotations"]}]

@@ -40,7 +40,7 @@ def test_voters_of_a_matrix_may_have_any_name(write, text, ballots):
 
 
 def test_a_typing_error_in_the_first_line_of_a_matrix_is_no_header(write):
-    with pytest.raises(FileError, match="line 1: '1 0 2' must be 0 and 1"):
+    with pytest.raises(FileError, match="line 1: '1 0 2' is not a row of 0 and 1"):
         read_export(write("m.txt", "1 0 2\n0 1 1\n"), format="matrix")
 
 
@@ -103,7 +103,7 @@ def test_line_ends_of_old_macintoshes(write, content):
 def test_long_cells_deep_json_and_empty_archives(write, tmp_path):
     long = "META\nkey;value\ndescription;" + "x" * 200_000 + "\nPROJECTS\nproject_id\n1\nVOTES\nvoter_id;vote\n1;1\n"
     assert read_export(write("a.pb", long)).ballots.n_ballots == 1
-    with pytest.raises(FileError, match="lists within lists without end"):
+    with pytest.raises(FileError, match="its lists are nested too deeply"):
         read_export(write("deep.jsonl", '{"a":' * 100_000))
     with zipfile.ZipFile(tmp_path / "empty.zip", "w"):
         pass
@@ -124,7 +124,7 @@ def test_columns_of_strange_types_are_refused(tmp_path):
 
 def test_a_folder_of_something_else(tmp_path):
     (tmp_path / "x.csv").write_text(HEADER)
-    with pytest.raises(FileError, match="is a folder of no known export; name a file in it"):
+    with pytest.raises(FileError, match="is a folder, but not a known export; name a file in it"):
         read_export(tmp_path)
 
 
@@ -132,7 +132,7 @@ def test_sizes_given_twice(write):
     ballots = write("b.csv", HEADER + "v,q,A\n")
     sizes = write("s.csv", "instance,size\nq,1\nq,2\n")
     assert (
-        "s.csv, line 3: instance 'q' is blank or has a size"
+        "s.csv, line 3: instance 'q' is blank or already has a size"
         in run("aggregate", ballots, "--size", "1", "--sizes", sizes).stderr
     )
 

@@ -260,10 +260,10 @@ def test_predictions_that_do_not_answer_and_annotators_known_twice(write):
 
 def test_several_groups_of_boxes_are_asked_about(write):
     text = "HITId,WorkerId,Answer.t.a.on,Answer.t.b.on,Answer.c.x.on\nh,w,true,false,true\n"
-    with pytest.raises(EpivoteError, match="which answer to read"):
+    with pytest.raises(EpivoteError, match="choose the question to read"):
         read_export(write("m.csv", text))
     found = read_export(write("m.csv", text), question="t")
     assert (found.ballots.alternatives, ballots_of(found)) == (("a", "b"), {("w", "h"): {"a"}})
     text = 'HITId,WorkerId,Answer.taskAnswers\nh,w,"[{""p"":{""a"":true}}]"\nh,v,"[{""q"":{""a"":true}}]"\n'
-    with pytest.raises(EpivoteError, match="which answer to read"):
+    with pytest.raises(EpivoteError, match="choose the question to read"):
         read_export(write("n.csv", text))

@@ -45,6 +45,15 @@ def test_charts_use_the_width_of_a_desktop(browser, report):
             assert right["x"] < 760 < right["x"] + right["width"], f"{other} starts in the right half"
 
 
+@pytest.mark.parametrize("size", [(1, 2), (0, None)])
+def test_four_long_warnings_leave_the_answers_on_the_first_screen(browser, birds, tmp_path, size):
+    notes = [f"{number}: {'something to be careful about, ' * 7}and what to do" for number in range(4)]
+    fitted = EM(size).fit(birds)
+    with opened(browser, write_report(fitted, tmp_path / "r.html", notes=notes), viewport=DESKTOP) as page:
+        assert page.evaluate(BOTTOM, ".cards") <= DESKTOP["height"]
+        assert page.locator(".careful summary").inner_text() == "3 more"
+
+
 def test_warnings_stand_on_top(browser, birds, tmp_path):
     path = write_report(EM((1, 2)).fit(birds), tmp_path / "r.html", notes=["the file was old"])
     with opened(browser, path, viewport=PHONE) as page:

@@ -4,7 +4,7 @@ import html
 
 import pytest
 
-from epivote import EM, Auto, Calibrated, Majority, simulate, summarize, write_report
+from epivote import EM, Auto, Calibrated, Majority, in_percent, simulate, summarize, write_report
 
 BOUNDS = (1, 2)
 
@@ -33,13 +33,13 @@ def test_gold_and_what_it_did(crowd, tmp_path):
         trial.confidence_after.mean(),
     )
     assert f"<p>{str(effect).replace(' %', '%')}</p>" in page
-    assert f"the mean confidence from {trial.confidence_before.mean():.0%} to" in page
+    assert f"the mean confidence from {in_percent(trial.confidence_before.mean()).replace(' %', '%')} to" in page
 
 
 def test_halves_of_the_voters(crowd, tmp_path):
     fitted = Auto(BOUNDS).fit(crowd.ballots)
     page = said(fitted, tmp_path)
-    assert f"<p>{fitted.reproducibility_}</p>" in page
+    assert f"<p>{fitted.reproducibility_}</p>".replace(" %", "%") in page
     assert "Confidence was lowered, because" in page
 
 

@@ -222,7 +222,7 @@ def test_one_process_does_everything_until_it_dies(other):
     assert [apart(asyncio.run, process.do(name_of)) for _ in range(3)] == ["Which animals?"] * 3
     assert len(started) == 1
     started[0][1].is_dead = True
-    with pytest.raises(EstimationError, match="^the process that estimates ended; it is started again$"):
+    with pytest.raises(EstimationError, match="^the estimation process ended unexpectedly; it is being restarted$"):
         apart(asyncio.run, process.do(name_of))
     assert started[0][0].done == ["join"]
     assert len(started) == 1

@@ -120,10 +120,10 @@ def test_choosing_a_language_keeps_who_one_is(tmp_path):
         ),
         ('participant_parameter = "invitation"', "participant_parameter 'invitation' cannot be used in an address"),
         ('completion_code = "a b"', "completion_code 'a b' is not a code; use letters and digits, or 'unique'"),
-        ('completion_link = "ftp://x"', "completion_link 'ftp://x' of the task is no web address"),
+        ('completion_link = "ftp://x"', "completion_link 'ftp://x' of the task is not a web address"),
         (
             'completion_link = "https://x/{cod}"',
-            "{cod} in completion_link stands for nothing; use {code} or {participant}",
+            "completion_link has no value for {cod}; use {code} or {participant}",
         ),
         ("consent = true", "consent of the task is True; write a text in quotes"),
     ],

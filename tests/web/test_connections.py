@@ -46,7 +46,7 @@ def test_who_waits_longest_makes_room_for_others_of_the_same_address(caplog):
     opened(room, "a")
     assert (third.is_closed, first.is_closed) == (True, False), "it has waited for less long"
     assert [each.getMessage() for each in caplog.records] == [
-        "there are 3 connections from a; those that wait longest for a request are closed"
+        "there are 3 connections from a; those idle for longest are closed"
     ]
 
 
@@ -146,4 +146,4 @@ def test_1100_half_sent_requests_shut_nobody_out(tmp_path):
             transport = httpx.HTTPTransport(local_address=address)
             with httpx.Client(transport=transport, timeout=SOON, trust_env=False) as client:
                 assert client.get(f"http://127.0.0.1:{port}/health").text == "ok"
-    assert "those that wait longest for a request are closed" in (tmp_path / "log").read_text()
+    assert "those idle for longest are closed" in (tmp_path / "log").read_text()

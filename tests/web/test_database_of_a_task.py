@@ -95,7 +95,7 @@ def test_a_task_names_its_database(quiz, tmp_path, serve):
 def test_where_nothing_can_be_remembered_serving_says_so(quiz, tmp_path, serve):
     quiz.with_suffix(".database").mkdir()
     told = serve(quiz, "--database", f"sqlite:///{tmp_path / 'x.db'}")
-    assert "cannot be written: close, export and the like need --database as well." in told
+    assert "is not writable: give --database to close, export and the other commands too." in told
     refused = run("close", quiz)
     assert (refused.exit_code, "name the database with --database" in refused.stderr) == (1, True)
 
@@ -103,10 +103,10 @@ def test_where_nothing_can_be_remembered_serving_says_so(quiz, tmp_path, serve):
 def test_an_empty_file_is_no_database(quiz):
     quiz.with_suffix(".db").touch()
     told = run("close", quiz)
-    assert (told.exit_code, "holds nothing of epivote" in told.stderr) == (1, True)
+    assert (told.exit_code, "has no epivote tables" in told.stderr) == (1, True)
 
 
 def test_an_empty_postgresql_database_is_left_empty(quiz, postgresql_database):
     for command in ("close", "close"):
         told = run(command, quiz, "--database", postgresql_database)
-        assert (told.exit_code, "holds nothing of epivote" in told.stderr) == (1, True), told.stderr
+        assert (told.exit_code, "has no epivote tables" in told.stderr) == (1, True), told.stderr

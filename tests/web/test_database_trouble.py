@@ -27,7 +27,7 @@ from in_process import at, filled_in, joined, organiser, say, store_of, visitor
 from one_moment import program, still_app
 from small_quiz import write_quiz
 
-NOT_KEPT = "The server could not keep your answer."
+NOT_KEPT = "The server could not save your answer."
 
 
 @pytest.fixture

@@ -65,13 +65,13 @@ def test_without_alternatives_two_are_there_to_be_replaced(tmp_path, pictures):
 def test_what_cannot_be_imported(tmp_path, pictures):
     with pytest.raises(FileError, match=r"does not exist; name a folder of pictures or a CSV file"):
         task_from(tmp_path / "none", tmp_path / "quiz.toml")
-    with pytest.raises(InputError, match=r"lies outside .*; move it there, or write the task beside it"):
+    with pytest.raises(InputError, match=r"is outside .*; move it there, or write the task beside it"):
         task_from(pictures, pictures / "in" / "quiz.toml")
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="holds no instances"):
         task_from(tmp_path / "empty", tmp_path / "quiz.toml")
     (tmp_path / "x.csv").write_text("name,colour\na,b\n")
-    with pytest.raises(InputError, match="has a column 'colour' that means nothing here; use name, text"):
+    with pytest.raises(InputError, match="has a column 'colour' ; use name, text"):
         task_from(tmp_path / "x.csv", tmp_path / "quiz.toml")
     (tmp_path / "x.csv").write_bytes(b"name\n\xff\n")
     with pytest.raises(FileError, match="save it as CSV in UTF-8"):

@@ -117,7 +117,7 @@ def test_no_program_acts_for_a_person(app, program):
         body = {"json": {"ticks": []}} if method == "put" else {}
         refused = getattr(program, method)("/api/v1/voters/ann/ballots/yard", **body)
         assert refused.status_code == 409, method
-        assert "is a person" in refused.json()["error"]
+        assert "is the name of a participant" in refused.json()["error"]
     assert program.delete("/api/v1/voters/ann").status_code == 409
 
 
@@ -126,7 +126,7 @@ def test_nothing_is_taken_once_closed(app, program):
     refused = program.put("/api/v1/voters/r/ballots/yard", json={"ticks": []})
     assert (refused.status_code, refused.json()["error"]) == (
         409,
-        "the task is closed, so no ballots are taken; ask its organiser",
+        "the task is closed, so no ballots are accepted; ask its organiser",
     )
     assert not program.get("/api/v1/task").json()["open"]
 

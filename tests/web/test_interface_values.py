@@ -125,7 +125,7 @@ def test_what_is_not_there_and_what_cannot_be(robot, method, address, status, to
     refused = getattr(robot, method)(f"/api/v1/voters/{address}")
     assert refused.status_code == status
     assert refused.json()["error"].startswith(told) or told in refused.json()["error"]
-    assert status != 422 or "=x" in address or refused.json()["error"].endswith("; the description is at openapi.json")
+    assert status != 422 or "=x" in address or refused.json()["error"].endswith("; see openapi.json")
 
 
 def test_a_ballot_names_at_most_a_thousand_ticks(robot):

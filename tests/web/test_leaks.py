@@ -71,7 +71,7 @@ def test_no_program_learns_a_set_before_the_task_is_closed(gold):
     robot = program(gold)
     refused = robot.get("/api/v1/estimate")
     assert refused.status_code == 409
-    assert refused.json()["error"].startswith("the sets are told once the task is closed")
+    assert refused.json()["error"].startswith("sets are available once the task is closed")
     boss = organiser(gold)
     assert {row["name"]: row["answer"] for row in boss.get("/organiser/live").json()["sets"]}["barn"] == ["dog", "owl"]
     boss.post("/organiser/close", data=fields_of(boss.get("/organiser/close"), "/organiser/close"))

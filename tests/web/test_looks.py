@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epivote.web.views.board import in_percent
 from epivote.web.views.measure import picture_size
 from epivote.web.views.prose import SCHEMES, prose
 from in_process import filled_in, joined
@@ -151,14 +150,6 @@ def test_alternatives_that_are_pictures_are_shown_as_tiles(tmp_path, is_tiled):
     )
     with still_app(tmp_path, text) as app:
         assert ('class="boxes tiled"' in joined(app, "ann").get("/question/1").text) == is_tiled
-
-
-@pytest.mark.parametrize(
-    ("confidence", "words"),
-    [(1.0, "> 99.9 %"), (0.9995, "> 99.9 %"), (0.99949, "99.9 %"), (0.5, "50.0 %"), (0.0, "0.0 %")],
-)
-def test_no_confidence_is_rounded_to_certainty(confidence, words):
-    assert in_percent(confidence) == words
 
 
 def test_a_script_that_sends_an_answer_is_told_where_to_go(tmp_path):

@@ -101,7 +101,7 @@ def test_trouble_of_the_server_keeps_the_ticks(browser, served):
         page.locator("label.box").nth(0).click()
         page.route("**/question/1", lambda route: route.fulfill(status=503, body="busy"))
         page.locator("button[name=action][value=answer]").click()
-        page.get_by_text("The server could not keep your answer.").wait_for(timeout=5_000)
+        page.get_by_text("The server could not save your answer.").wait_for(timeout=5_000)
         assert ticked(page) == [0]
 
 

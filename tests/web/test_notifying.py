@@ -63,7 +63,7 @@ def test_what_cannot_be_delivered_is_given_up_and_logged(hook, caplog):
     notifier.tell(EVENT)
     notifier.wait_for_all()
     assert pauses == list(PAUSES)
-    assert "could not be delivered and is given up: HTTP Error 503" in caplog.text
+    assert "could not be delivered, giving up: HTTP Error 503" in caplog.text
 
 
 def test_a_command_is_run_without_a_shell(tmp_path):
@@ -79,7 +79,7 @@ def test_a_command_that_fails_does_not_stop_the_next(caplog):
     notifier.tell(EVENT)
     notifier.tell(EVENT)
     notifier.wait_for_all()
-    assert caplog.text.count("is given up") == 2
+    assert caplog.text.count("giving up") == 2
 
 
 def test_without_a_wish_nothing_is_started():
@@ -142,7 +142,7 @@ def test_the_privacy_page_says_whether_anybody_is_told(tmp_path, is_wished):
     [
         ("example.org", None, "--webhook 'example.org' is not a web address; write one such as https://"),
         ("file:///etc/passwd", None, "is not a web address"),
-        (None, "echo 'x", "cannot be read: No closing quotation; look at its quotes"),
+        (None, "echo 'x", "cannot be read: No closing quotation; check its quotes"),
         (None, " ", "--on-completion is empty"),
     ],
 )

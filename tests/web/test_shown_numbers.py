@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from epivote import EM, Ballots, SizeBounds
+from epivote import EM, Ballots, SizeBounds, in_percent
 from in_process import organiser, token_in, visitor, who_of
 from one_moment import Clock, estimate_now, program, still_app
 
@@ -105,7 +105,7 @@ def test_the_sets_are_what_the_library_finds_in_the_fitting_ballots(asked):
         name = row["name"]
         assert row["answer"] == [each for each in ALL if each in estimator.truth_[name]]
         assert row["confidence"] == pytest.approx(expected[name], abs=1e-12)
-        sure = "> 99.9 %" if expected[name] > 0.9995 else f"{100 * expected[name]:.1f} %"
+        sure = in_percent(expected[name])
         assert row["confidence_words"] == ("gold" if name == "q1" else sure)
         assert row["ballots"] == sum(each[2] == name for each in rows)
         assert (row["gold"], row["settled"]) == (name == "q1", name != "q1" and counted(app, name) >= 13)
@@ -164,7 +164,7 @@ def test_participants_are_listed_with_their_own_numbers(asked):
         assert report.ballots == sum(each[0] == name for each in fitting(app))
         assert (row["hits"], row["false_alarms"]) == (report.hit_rate, report.false_alarm_rate)
         assert row["rates"] == (
-            f"hit rate {100 * report.hit_rate:.0f} %, false-alarm rate {100 * report.false_alarm_rate:.0f} %"
+            f"hit rate {in_percent(report.hit_rate)}, false-alarm rate {in_percent(report.false_alarm_rate)}"
         )
         assert row["flags"] == list(report.flags)
         assert row["flagged"] == any("too few ballots" not in flag for flag in report.flags)

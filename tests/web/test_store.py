@@ -237,7 +237,7 @@ def test_migrations_make_the_tables_as_they_are_now(store):
 def test_a_database_of_a_newer_version_is_left_alone(store, database):
     with store.database.writing() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
-    with pytest.raises(FileError, match="is of a newer epivote"):
+    with pytest.raises(FileError, match="was written by a newer epivote"):
         open_database(database)
 
 
@@ -316,7 +316,7 @@ def test_addresses_of_no_database(address):
 
 
 def test_databases_that_cannot_be_used(tmp_path):
-    with pytest.raises(FileError, match="folder is not there"):
+    with pytest.raises(FileError, match="folder does not exist"):
         open_database(f"sqlite:///{tmp_path}/none/quiz.db")
     (tmp_path / "text.db").write_text("this is no database, but it is long enough to be looked at" * 20)
     with pytest.raises(FileError, match="file is not a database"):

@@ -143,16 +143,16 @@ alternatives = ["wren", "eagle"]
     by_line = dict(found)
     assert by_line[2] == 'the task has no title; write title = "..."'
     assert "swap them" in by_line[3]
-    assert by_line[4] == "'ordr' means nothing in the task (did you mean 'order'?); remove or correct it"
+    assert by_line[4] == "unknown key 'ordr' in the task (did you mean 'order'?); remove or correct it"
     assert by_line[5] == "ranking is 'yes'; write true or false, without quotes"
     assert "offset: 2027-03-01T09:00:00+01:00" in by_line[6]
     assert "whole number of at least 1" in by_line[7]
     assert "such as 0.95" in by_line[8]
-    assert by_line[9] == "there are no pages in 'xx'; choose from 'en', 'de', 'es', 'fr'"
+    assert by_line[9] == "language 'xx' is not available; choose from 'en', 'de', 'es', 'fr'"
     assert "separates names" in by_line[12]
     assert "write a text in quotes" in by_line[13]
     assert "outside the task's folder" in by_line[17]
-    assert by_line[20] == "alternative 'wren' is there twice, first as number 2; rename one"
+    assert by_line[20] == "alternative 'wren' appears twice, first as number 2; rename one"
     assert "shows nothing" in by_line[23]
     assert "begin it with https://" in by_line[28]
     assert "did you mean 'wren'?" in by_line[29]
@@ -171,8 +171,8 @@ def test_a_mistake_in_the_toml_itself_has_its_line(tmp_path):
     [
         (("1..2", "3"), "offers 2 alternatives, but at least 3 should be right"),
         (('name = "one"', 'name = "one"\ngold = []'), "gold of instance 'one' has 0 names, but its size is 1..2"),
-        (('text = "Which?"', 'picture = "wren.png"'), "is not there; put the file at"),
-        (('text = "Which?"', 'picture = "wren.exe"'), "of no known kind"),
+        (('text = "Which?"', 'picture = "wren.png"'), "does not exist; put the file at"),
+        (('text = "Which?"', 'picture = "wren.exe"'), "has an unknown file type"),
         (('text = "Which?"', 'picture = "/etc/passwd.png"'), "outside the task's folder"),
         (('text = "Which?"', "text = 3"), "write a text in quotes"),
         (('name = "one"', 'name = "o\\u0000ne"'), "control characters"),
@@ -213,7 +213,7 @@ def test_a_file_that_is_not_there_is_told_with_its_place(tmp_path):
     place = tmp_path / "in" / "wren.png"
     assert found == (
         13,
-        f"picture 'in/wren.png' of instance 'one' is not there; put the file at {place} or correct the path",
+        f"picture 'in/wren.png' of instance 'one' does not exist; put the file at {place} or correct the path",
     )
 
 

@@ -35,7 +35,7 @@ WRONG_HEADS = [
     ("privacy = 3", "privacy of the task is 3; write a text in quotes"),
     (f"instructions = {quoted('x' * 20_001)}", "instructions of the task has 20,001 characters; use at most 20,000"),
     (f"privacy = {quoted('x' * 20_001)}", "privacy of the task has 20,001 characters; use at most 20,000"),
-    (r'instructions = "a\u001fb"', "instructions of the task holds control characters; remove them"),
+    (r'instructions = "a\u001fb"', "instructions of the task contains control characters; remove them"),
     ("show_size = 1", "show_size is 1; write true or false, without quotes"),
     ('ranking = "true"', "ranking is 'true'; write true or false, without quotes"),
     ('order = "random"', "order is 'random'; write one of 'shuffled', 'doubtful'"),
@@ -61,10 +61,10 @@ WRONG_HEADS = [
     ('closes = "soon"', "closes is 'soon'; write date, time and offset: 2027-03-01T09:00:00+01:00"),
     ('languages = "en"', """languages of the task is 'en'; write a list of names such as ["a", "b"]"""),
     ('languages = ["en", 3]', """languages of the task is ['en', 3]; write a list of names such as ["a", "b"]"""),
-    ('languages = ["en", "xx"]', "there are no pages in 'xx'; choose from 'en', 'de', 'es', 'fr'"),
-    ('languages = ["en", "en "]', "languages of the task names something twice; name everything once"),
-    ("colour = 3", "'colour' means nothing in the task; remove or correct it"),
-    ("most_ballot = 3", "'most_ballot' means nothing in the task (did you mean 'most_ballots'?); remove or correct it"),
+    ('languages = ["en", "xx"]', "language 'xx' is not available; choose from 'en', 'de', 'es', 'fr'"),
+    ('languages = ["en", "en "]', "languages of the task lists a name twice; list every name once"),
+    ("colour = 3", "unknown key 'colour' in the task; remove or correct it"),
+    ("most_ballot = 3", "unknown key 'most_ballot' in the task (did you mean 'most_ballots'?); remove or correct it"),
 ]
 
 
@@ -82,34 +82,34 @@ WRONG_INSTANCES = [
     ("size = true", "size of instance 'one': 'True' is not a size; write 2, 1..2 or 1.. (no upper bound)"),
     ('alternatives = "wren"', "alternatives of instance 'one' is 'wren'; write a list of names"),
     ("alternatives = []", "instance 'one' offers"),
-    ('alternatives = ["wren", "wren"]', "alternatives of instance 'one' names something twice"),
+    ('alternatives = ["wren", "wren"]', "alternatives of instance 'one' lists a name twice"),
     (
         'alternatives = ["wren", "robn"]',
         "'robn' in alternatives of instance 'one' is not offered there (did you mean 'robin'?); correct it",
     ),
     ('gold = "wren"', """gold of instance 'one' is 'wren'; write a list of names such as ["a", "b"]"""),
     ("gold = []", "gold of instance 'one' has 0 names, but its size is 1..2; correct one"),
-    ('gold = ["wren", "wren"]', "gold of instance 'one' names something twice; name everything once"),
+    ('gold = ["wren", "wren"]', "gold of instance 'one' lists a name twice; list every name once"),
     ('gold = ["eagle"]', "'eagle' in gold of instance 'one' is not offered there; correct it"),
     ("picture = 3", "picture of instance 'one' is 3; write a text in quotes"),
     (f"picture = {quoted('x' * 501)}", "picture of instance 'one' has 501 characters; use at most 500"),
-    ('picture = "a.ogg"', "is of no known kind; use .png, .jpg, .jpeg, .gif, .webp, .avif, .svg"),
-    ('audio = "a.png"', "is of no known kind; use .mp3, .ogg, .oga, .opus, .wav, .m4a, .flac"),
-    ('picture = "none.png"', "picture 'none.png' of instance 'one' is not there; put the file at"),
-    ('picture = "folder.png"', "picture 'folder.png' of instance 'one' is not there"),
-    ('audio = "../a.ogg"', "lies outside the task's folder; move the file there"),
-    (r'picture = "a\\b.png"', "lies outside the task's folder; move the file there"),
+    ('picture = "a.ogg"', "has an unknown file type; use .png, .jpg, .jpeg, .gif, .webp, .avif, .svg"),
+    ('audio = "a.png"', "has an unknown file type; use .mp3, .ogg, .oga, .opus, .wav, .m4a, .flac"),
+    ('picture = "none.png"', "picture 'none.png' of instance 'one' does not exist; put the file at"),
+    ('picture = "folder.png"', "picture 'folder.png' of instance 'one' does not exist"),
+    ('audio = "../a.ogg"', "is outside the task's folder; move the file there"),
+    (r'picture = "a\\b.png"', "is outside the task's folder; move the file there"),
     (r'picture = "a\u0000.png"', "control characters"),
-    ('link = "example.org"', "link 'example.org' of instance 'one' is no web address; begin it with https://"),
-    ('link = "ftp://example.org/"', "is no web address"),
-    ('link = "https://"', "is no web address"),
-    ('link = "https:///path"', "is no web address"),
-    ('link = "https://example.org/a b"', "is no web address"),
-    ('link = "https://[::1/"', "is no web address"),
+    ('link = "example.org"', "link 'example.org' of instance 'one' is not a web address; begin it with https://"),
+    ('link = "ftp://example.org/"', "is not a web address"),
+    ('link = "https://"', "is not a web address"),
+    ('link = "https:///path"', "is not a web address"),
+    ('link = "https://example.org/a b"', "is not a web address"),
+    ('link = "https://[::1/"', "is not a web address"),
     (f"link = {quoted('https://example.org/' + 'x' * 1981)}", "has 2,001 characters; use at most 2,000"),
     ("picture_text = 3", "picture_text of instance 'one' is 3; write a text in quotes"),
-    ('txt = "x"', "'txt' means nothing in instance 'one' (did you mean 'text'?); remove or correct it"),
-    ('help = "x"', "'help' means nothing in instance 'one'; remove or correct it"),
+    ('txt = "x"', "unknown key 'txt' in instance 'one' (did you mean 'text'?); remove or correct it"),
+    ('help = "x"', "unknown key 'help' in instance 'one'; remove or correct it"),
 ]
 
 
@@ -128,10 +128,10 @@ def test_a_mistake_in_an_instance_has_its_line(tmp_path, line, told):
 
 WRONG_ALTERNATIVES = [
     ("help = 3", "help of alternative 'robin' is 3; write a text in quotes"),
-    ('picture = "none.png"', "picture 'none.png' of alternative 'robin' is not there"),
-    ('picture = "a.ogg"', "picture 'a.ogg' of alternative 'robin' is of no known kind"),
+    ('picture = "none.png"', "picture 'none.png' of alternative 'robin' does not exist"),
+    ('picture = "a.ogg"', "picture 'a.ogg' of alternative 'robin' has an unknown file type"),
     ("picture_text = 3", "picture_text of alternative 'robin' is 3; write a text in quotes"),
-    ('text = "x"', "'text' means nothing in alternative 'robin'; remove or correct it"),
+    ('text = "x"', "unknown key 'text' in alternative 'robin'; remove or correct it"),
 ]
 
 
@@ -188,12 +188,12 @@ def test_an_instance_that_shows_one_thing_is_fine(tmp_path, shown):
 def test_names_come_once_and_the_later_one_is_blamed(tmp_path):
     again = ["[[instances]]", 'name = "two"', 'text = "?"', *INSTANCES, *INSTANCES]
     assert checked(tmp_path, instance=again)[1] == [
-        (14, "instance 'one' is there twice, first as number 1; rename one"),
-        (17, "instance 'one' is there twice, first as number 1; rename one"),
+        (14, "instance 'one' appears twice, first as number 1; rename one"),
+        (17, "instance 'one' appears twice, first as number 1; rename one"),
     ]
     assert one(tmp_path, alternative=["[[alternatives]]", 'name = " robin "']) == (
         8,
-        "alternative 'robin' is there twice, first as number 2; rename one",
+        "alternative 'robin' appears twice, first as number 2; rename one",
     )
 
 
@@ -203,8 +203,8 @@ def test_names_are_short_and_on_one_line(tmp_path):
 
     assert told("x" * 200)[0].instances[0].name == "x" * 200
     assert "has 201 characters; use at most 200" in told("x" * 201)[1][0][1]
-    assert "goes over several lines; write it on one" in told(r"a\nb")[1][0][1]
-    assert "goes over several lines; write it on one" in told(r"a\tb")[1][0][1]
+    assert "spans several lines; write it on one" in told(r"a\nb")[1][0][1]
+    assert "spans several lines; write it on one" in told(r"a\tb")[1][0][1]
     assert [number for number, _ in told(r"a\tb")[1]] == [8]
     assert told("a|b")[0] is not None, "only alternatives are joined by |"
     assert told("  a b ")[0].instances[0].name == "a b"
@@ -282,7 +282,7 @@ def test_a_byte_order_mark_is_passed_over(tmp_path):
 def test_mistakes_in_the_toml_have_their_line(tmp_path):
     line, told = one(tmp_path, head=["order = shuffled"])
     assert line == HEADED
-    assert told == "this is not TOML: invalid value; look at quotes and brackets here and above"
+    assert told == "this is not TOML: invalid value; check quotes and brackets here and above"
     line, told = one(tmp_path, head=['order = "shuffled"', 'order = "shuffled"'])
     assert line in (4, 5)
     assert "cannot overwrite a value" in told

@@ -105,22 +105,25 @@ def check(task: TaskFile) -> None:
 def serve(
     task: TaskFile,
     database: DatabaseAddress = None,
-    host: Annotated[str, typer.Option(help="Where to listen; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 takes a free one.")] = 8000,
+    host: Annotated[
+        str, typer.Option(help="Network address to listen on; 0.0.0.0 lets other machines connect.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 chooses a free one.")] = 8000,
     address: Annotated[
         str | None,
         typer.Option(
-            help="The address people use, if it differs, such as https://quiz.example.org/ or https://example.org/quiz1/."
+            help="Public address, if it differs, such as https://quiz.example.org/ or https://example.org/quiz1/."
         ),
     ] = None,
     behind_proxy: Annotated[
         bool, typer.Option("--behind-proxy", help="Trust X-Forwarded-* headers from a proxy on the same machine.")
     ] = False,
     webhook: Annotated[
-        str | None, typer.Option(help="An address that is sent JSON whenever a participant has handed in.")
+        str | None, typer.Option(help="URL that receives JSON by POST whenever a participant hands in.")
     ] = None,
     on_completion: Annotated[
-        str | None, typer.Option(help="A command that is run then, with the same JSON on its standard input.")
+        str | None,
+        typer.Option(help="Command to run whenever a participant hands in, with the same JSON on standard input."),
     ] = None,
 ) -> None:
     """Serve a task until stopped with Ctrl-C.
@@ -193,7 +196,7 @@ def export(
         print(f"Wrote {', '.join(files)} in the folder {output.parent.absolute()}")
         if made.left_out:
             print(f"{counted(made.left_out, 'ballot')} left out: they do not fit the task as it is now.")
-        print(f"In that folder, this finds the sets of the live page:\n  {made.command}")
+        print(f"To find the same sets as the live page, run this in that folder:\n  {made.command}")
 
 
 def _further_files(task: Task, store: Store, *, times: bool, participants: bool) -> dict[str, Iterable[str]]:
@@ -253,9 +256,7 @@ def invite(
     task: TaskFile,
     count: Annotated[int, typer.Option(min=1, max=10_000, help="Number of links, each for one participant.")] = 1,
     days: Annotated[float, typer.Option(min=0.0, max=3650.0, help="Number of days for which they are valid.")] = 30.0,
-    address: Annotated[
-        str | None, typer.Option(help="The address people use; that of the last `serve` if not given.")
-    ] = None,
+    address: Annotated[str | None, typer.Option(help="Public address; that of the last `serve` if not given.")] = None,
     database: DatabaseAddress = None,
 ) -> None:
     """Print invitation links, each good for one person, once.
@@ -267,7 +268,7 @@ def invite(
     with one_sentence_per_error(), opened(task, database) as (found, store):
         if found.join != "invitation":
             raise InputError(
-                f'{task} lets anybody answer, so links are not needed; write join = "invitation" to need them'
+                f'anybody can take part in {task}, so links are not needed; set join = "invitation" to require them'
             )
         from epivote.web.store.invitations import invite as make
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from epivote.web.store import Store
     from epivote.web.store.credentials import CredentialKind
 
-Add = Annotated[str | None, typer.Option("--add", help="Make one under this name; it is printed once.")]
-Revoke = Annotated[str | None, typer.Option("--revoke", help="Take the one with this name back, at once.")]
+Add = Annotated[str | None, typer.Option("--add", help="Create one with this name; it is shown only once.")]
+Revoke = Annotated[str | None, typer.Option("--revoke", help="Revoke the one with this name immediately.")]
 
 
 def organiser(task: TaskFile, add: Add = None, revoke: Revoke = None, database: DatabaseAddress = None) -> None:
@@ -58,7 +58,7 @@ def _changed(store: Store, kind: CredentialKind, add: str | None, revoke: str | 
     from epivote.web.store.names import clean_name
 
     if add is not None and revoke is not None:
-        raise InputError("--add and --revoke are given together; give one of them")
+        raise InputError("--add and --revoke cannot be used together; choose one")
     if add is not None:
         if clean_name(add) != add:
             raise InputError(

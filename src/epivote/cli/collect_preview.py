@@ -15,8 +15,10 @@ from epivote.cli.console import one_sentence_per_error
 
 def preview(
     task: Annotated[Path, typer.Argument(help="The task, a .toml file.")],
-    host: Annotated[str, typer.Option(help="Where to listen; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 takes a free one.")] = 8000,
+    host: Annotated[
+        str, typer.Option(help="Network address to listen on; 0.0.0.0 lets other machines connect.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 chooses a free one.")] = 8000,
 ) -> None:
     """Serve a task to try it out: open to everybody at once, marked on every page, and nothing is kept.
 

@@ -47,7 +47,8 @@ def opened(path: Path, database: str | None, *, serve: bool = False) -> Iterator
     address = database_of(path, task, database)
     with closing(open_database(address, create=serve)) as opened:
         if serve and database is not None and not task.database and not remember(path, address):
-            print(f"{path.absolute().parent} cannot be written: close, export and the like need --database as well.")
+            folder = path.absolute().parent
+            print(f"{folder} is not writable: give --database to close, export and the other commands too.")
         yield task, Store(opened)
 
 

@@ -19,7 +19,7 @@ from epivote.cli.show import accuracy_table, calibration_table
 from epivote.cli.show_voters import voter_lines
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.names import counted, listing
-from epivote.data.numbers import percent, probability, with_interval
+from epivote.data.numbers import chosen_percent, in_percent, with_interval
 from epivote.estimate.review import Doubt
 from epivote.evaluate.inspection import oddities
 from epivote.summary import FoundSet, Summary
@@ -118,7 +118,7 @@ def headline(summary: Summary) -> str:
     found = f"Found {counted(n_sets, 'set')} {sizes_of(summary)}"
     if not summary.is_rated:
         return f"{found}."
-    sure = f"with a confidence of {percent(summary.threshold, 0)} or more"
+    sure = f"with a confidence of {chosen_percent(summary.threshold)} or more"
     if not summary.n_doubtful:
         return f"{found}, {'all ' if n_sets > 1 else ''}{sure}."
     return f"{found}: {summary.n_sure:,} {sure}, {summary.n_doubtful:,} doubtful."
@@ -216,7 +216,7 @@ def _sample(page: Page, summary: Summary, room: int) -> list[Text]:
 
 
 def _set_row(summary: Summary, found: FoundSet) -> tuple[str, str, str]:
-    sure = "" if found.confidence is None else probability(found.confidence)
+    sure = "" if found.confidence is None else in_percent(found.confidence)
     sure = "gold" if found.instance in summary.estimate.gold else sure
     return found.instance, ", ".join(found.alternatives) or NONE, sure
 
@@ -292,7 +292,7 @@ def doubt_table(page: Page, doubts: Sequence[Doubt], *, is_cut: bool) -> list[Te
             each.instance,
             ", ".join(each.answer) or NONE,
             other(each.answer, each.rival),
-            probability(each.confidence),
+            in_percent(each.confidence),
             "many" if each.more_ballots is None else f"about {each.more_ballots}",
         )
         for each in doubts

@@ -28,7 +28,7 @@ from epivote.cli.show_aggregate import (
 from epivote.cli.show_voters import voter_lines
 from epivote.data.estimate import Estimate
 from epivote.data.names import counted
-from epivote.data.numbers import percent, probability
+from epivote.data.numbers import chosen_percent, in_percent, percent
 from epivote.estimate.review import SURE
 from epivote.summary import Summary
 
@@ -78,14 +78,14 @@ def _headline(summary: Summary, seen: Seen) -> str:
     found = f"Found {counted(seen.sets, 'set')} {sizes_of(summary)}"
     if not seen.doubtful:
         return f"{found}."
-    shares = ", ".join(f"{percent(seen.above[step] / seen.sets, 0)} at least {percent(step, 0)}" for step in STEPS)
+    shares = ", ".join(f"{percent(seen.above[step] / seen.sets)} at least {chosen_percent(step)}" for step in STEPS)
     return f"{found}. Confidence: {shares}."
 
 
 def _doubtful(page: Page, seen: Seen) -> list[Text]:
-    rows = [(name, ", ".join(found) or NONE, probability(sure)) for sure, name, found in seen.doubtful]
+    rows = [(name, ", ".join(found) or NONE, in_percent(sure)) for sure, name, found in seen.doubtful]
     below = seen.sets - seen.above[SURE]
-    title = f"Least confident sets ({len(rows)}; {below:,} have a confidence below {percent(SURE, 0)})"
+    title = f"Least confident sets ({len(rows)}; {below:,} have a confidence below {chosen_percent(SURE)})"
     return [*page.wrapped(title), *page.table(SET_COLUMNS, rows)]
 
 

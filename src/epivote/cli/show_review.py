@@ -16,7 +16,7 @@ from epivote.cli.fitting import Fitted
 from epivote.cli.screen import SCREEN, Page
 from epivote.cli.show_aggregate import doubt_table
 from epivote.data.names import counted
-from epivote.data.numbers import percent
+from epivote.data.numbers import chosen_percent
 from epivote.errors import InputError
 from epivote.estimate.review import Doubt
 from epivote.formats.joined import SEPARATOR
@@ -62,7 +62,7 @@ def show_review(
     fitted: Fitted, doubts: Sequence[Doubt], threshold: float, output: Path | None, again: Again, *, as_json: bool
 ) -> None:
     """Doubtful instances on one screen, where all of them are, and how to see why one is doubtful."""
-    n_sets, sure = len(fitted.estimator.truth_), percent(threshold, 0)
+    n_sets, sure = len(fitted.estimator.truth_), chosen_percent(threshold)
     if as_json:
         print_json({"threshold": threshold, "instances": n_sets, "review": map(asdict, doubts)})
         return

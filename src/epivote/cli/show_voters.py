@@ -64,8 +64,8 @@ def _own(kind: FlagKind) -> bool:
 def _row(report: VoterReport) -> tuple[str, ...]:
     return (
         report.label,
-        percent(report.hit_rate, 0),
-        percent(report.false_alarm_rate, 0),
+        percent(report.hit_rate),
+        percent(report.false_alarm_rate),
         f"{report.ballots:,}",
         "; ".join(report.flags),
     )
@@ -74,7 +74,7 @@ def _row(report: VoterReport) -> tuple[str, ...]:
 def _more(page: Page, summary: Summary) -> list[Text]:
     """Who says most, and who errs together."""
     named = ", ".join(
-        f"{each.label} (hit rate {percent(each.hit_rate, 0)}, false-alarm rate {percent(each.false_alarm_rate, 0)})"
+        f"{each.label} (hit rate {percent(each.hit_rate)}, false-alarm rate {percent(each.false_alarm_rate)})"
         for each in summary.most_informative()
     )
     lines = page.wrapped(f"Most informative: {named}.") if named else []

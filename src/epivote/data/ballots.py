@@ -14,7 +14,7 @@ from epivote.data.any_ballots import COLUMNS, AnyBallots
 from epivote.data.blocks import Menu
 from epivote.data.html import MOST_ROWS, html_table
 from epivote.data.names import BoolArray, IntArray, counted, frozen, row_ranges, starts_of
-from epivote.data.numbers import percent
+from epivote.data.numbers import whole_percent
 from epivote.errors import BallotError
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ class Ballots(AnyBallots):
             counted(self.n_alternatives, "alternative"),
             counted(self.total_ballots, "ballot") + (f" ({empty:,} empty)" if empty else ""),
             counted(self.total_approvals, "approval"),
-            f"{percent(self.coverage, 0)} answered",
+            f"{whole_percent(self.coverage)} answered",
         ]
         if self.menu is not None:
             parts.append(f"menus of {self.menu_sizes.min()}..{self.menu_sizes.max()}")

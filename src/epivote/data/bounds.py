@@ -108,7 +108,7 @@ def _check_pair(lower: int, upper: int | None, what: str) -> None:
     if not _is_count(lower) or not (upper is None or _is_count(upper)):
         raise BoundsError(f"{what} ({lower!r}, {upper!r}) must be whole numbers of at least 0")
     if upper is not None and lower > upper:
-        raise BoundsError(f"{what} ({lower}, {upper}) admit no set: the lower one exceeds the upper one; swap them?")
+        raise BoundsError(f"{what} ({lower}, {upper}) allow no set: the lower bound exceeds the upper one; swap them?")
 
 
 def _is_count(value: object) -> bool:

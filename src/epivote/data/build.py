@@ -137,8 +137,8 @@ def assemble(
             first, second = int(order[repeats[0]]), int(order[repeats[0] + 1])
             raise BallotError(
                 f"{place(second)}: voter {voters[ballot_voter[second]]!r} already has a ballot on instance "
-                f"{instances[ballot_instance[second]]!r} ({place(first)}); remove one, or say which one counts "
-                "(duplicates: first or last), or that a row is one tick (format or layout ticks)"
+                f"{instances[ballot_instance[second]]!r} ({place(first)}); remove one, choose which to keep "
+                "(duplicates: first or last), or read every row as one tick (format or layout ticks)"
             )
         order = np.delete(order, repeats + 1 if duplicates == "first" else repeats)
     ticks = approvals.rows(order)

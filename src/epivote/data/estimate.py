@@ -15,7 +15,7 @@ from epivote.data.calibration import Calibration
 from epivote.data.columns import MULTIPLICITY_COLUMN
 from epivote.data.html import MOST_ROWS, html_table
 from epivote.data.names import BoolArray, FloatArray, IntArray, counted
-from epivote.data.numbers import probability
+from epivote.data.numbers import in_percent
 from epivote.data.parameters import Parameters
 from epivote.data.truths import Truths
 
@@ -148,7 +148,7 @@ class Estimate:
         names = self.truths.instances[:count]
         stated = [""] * len(names)
         if self.posterior is not None:
-            stated = [probability(value) for value in self.posterior.set_probabilities[:count].tolist()]
+            stated = [in_percent(value) for value in self.posterior.set_probabilities[:count].tolist()]
         return [
             (name, ", ".join(self.truths.listed(name)) or "(none)", "gold" if name in self.gold else sure)
             for name, sure in zip(names, stated, strict=True)

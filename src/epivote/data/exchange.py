@@ -91,7 +91,7 @@ def ballots_from_indicators(
     shape = (len(voters), len(alternatives))
     if ticks.shape != shape or len(instances) != len(voters) or not np.isin(ticks, (0, 1)).all():
         raise BallotError(
-            f"a matrix of shape {ticks.shape} for {len(voters)} voters, {len(instances)} instances and "
+            f"the matrix has shape {ticks.shape} for {len(voters)} voters, {len(instances)} instances and "
             f"{len(alternatives)} alternatives; it needs a row per ballot, a column per alternative, and only 0 and 1"
         )
     names = [str(name) for name in alternatives]

@@ -79,7 +79,7 @@ class Packer:
         if part.voters != self.voters or part.alternatives != self.alternatives:
             raise BallotError("every part to be packed must list the same voters and the same alternatives")
         if not np.array_equal(() if part.multiplicities is None else part.multiplicities, self.multiplicities):
-            raise BallotError("in every part to be packed a voter must stand for equally many voters")
+            raise BallotError("a voter must have the same multiplicity in every part to be packed")
         self.ballots_per_voter += part.ballots_per_voter
         self.approvals_per_voter += counts_of(part.ballot_voter, part.ballot_sizes, part.n_voters)
         columns = part.columns()

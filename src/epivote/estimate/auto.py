@@ -13,12 +13,14 @@ from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.calibration import Calibration
 from epivote.data.estimate import Estimate
 from epivote.data.names import FloatArray, counted
+from epivote.data.numbers import chosen_percent, percent
 from epivote.engines.gold import Gold
 from epivote.estimate.amle import AMLE
 from epivote.estimate.base import RatedEstimator
 from epivote.estimate.calibrated import Calibrated, GoldTrial
 from epivote.estimate.em import EM
 from epivote.estimate.history import History
+from epivote.estimate.maximum_likelihood import MaximumLikelihood
 from epivote.estimate.objectives import marginal_log_likelihood
 from epivote.estimate.outcome import calibrated_estimate
 from epivote.estimate.reliability import worse_than_chance
@@ -33,6 +35,7 @@ from epivote.estimate.reproducibility import (
     mistakes_coincide,
     reproducibility,
 )
+from epivote.estimate.stream import START
 from epivote.estimate.workload import workload
 
 FEW_INSTANCES = 50  # a round number between the cases that docs/explanation/methods.md compares
@@ -52,6 +55,7 @@ GROUPS = (2, 4)
 # difficulty, guessing) no groups were taken; on 15 with groups always, and these found .05 to .19 more sets.
 GAIN_PER_PRIOR = 2.0
 QUICK_TOLERANCE, QUICK_ITERATIONS = 1e-2, 30  # of fits that only compare groups; round numbers
+EQUAL = 1e6  # shrinkage that gives all voters the same rates: many more believed alternatives than voters have seen
 FEW_AND_DENSE = "few instances, and nothing shows that voters make the same mistakes"
 
 Suggested = Literal["amle", "em"]
@@ -147,7 +151,8 @@ class Auto(RatedEstimator):
         self._choices, self._reproducibility, self._trial = (why,), None, None
         chosen: RatedEstimator = AMLE(self.bounds)
         if self._method == "em":
-            chosen = EM(self.bounds) if self.quick else self._with_priors(EM(self.bounds), ballots, rng)
+            assumed = None if gold or history else self._assumed(ballots)
+            chosen = assumed or (EM(self.bounds) if self.quick else self._with_priors(EM(self.bounds), ballots, rng))
         fitted = Calibrated(chosen) if gold else chosen
         fitted._progress, fitted._checkpoint, self._fitted = self._progress, self._checkpoint, fitted
         fitted._estimate = estimate = fitted._run(ballots, gold, history)
@@ -178,6 +183,22 @@ class Auto(RatedEstimator):
             work, estimate, Calibration.scaled(check.scale, estimate.ballots.n_alternatives, "halves")
         )
 
+    def _assumed(self, ballots: AnyBallots) -> RatedEstimator | None:
+        """What to assume of voters where ballots alone cannot show who is reliable; None where they can."""
+        if ballots.n_instances == 1:
+            return None
+        if ballots.n_pairs == 0:
+            hit, false_alarm = map(chosen_percent, START)
+            self._choose(
+                f"no instance has two ballots, so every voter is assumed to have a hit rate of {hit} and a false-alarm "
+                f"rate of {false_alarm}"
+            )
+            return MaximumLikelihood(*START, bounds=self.bounds)
+        if ballots.total_voters == 2:
+            self._choose("both voters are taken as equally reliable, because ballots cannot show which of two is right")
+            return EM(self.bounds, shrinkage=EQUAL)
+        return None
+
     def _with_priors(self, usual: EM, ballots: AnyBallots, rng: np.random.Generator) -> EM:
         """The usual priors, one for all alternatives, or groups, as the evidence says."""
         if ballots.has_menus or ballots.n_instances < FEWEST_INSTANCES or ballots.total_voters < 2:
@@ -197,8 +218,8 @@ class Auto(RatedEstimator):
             return usual
         if _clearly_more(after - before):
             self._choose(
-                f"one prior for all alternatives: two halves of the voters then agree on {after.mean():.0%} of the "
-                f"sets instead of {before.mean():.0%}"
+                f"one prior for all alternatives: two halves of the voters then agree on {percent(after.mean())} of "
+                f"the sets instead of {percent(before.mean())}"
             )
             return EM(self.bounds, priors="shared")
         groups = best_groups(fitted, sample)
@@ -256,15 +277,17 @@ def suggest_method(
     fitted, and `amle` is taken if it finds other sets and voters make the same mistakes more often than in simulated
     crowds. `quick` leaves that out; `seed` is that of the simulations.
     """
+    if ballots.total_voters <= 2:
+        return "em", f"{counted(ballots.total_voters, 'voter')} only, and AMLE would be certain who is right"
     if 1 < ballots.n_instances < FEW_INSTANCES and ballots.coverage >= NEARLY_ALL:
         if bounds is None or quick:
             return "em", FEW_AND_DENSE
         return _of_few_dense(ballots.in_memory(), bounds, np.random.default_rng(seed))
     if ballots.n_instances == 1:
-        return "em", "one instance only, where hard choices make every voter look more reliable than they are"
+        return "em", "one instance only, on which AMLE makes every voter look more reliable than they are"
     if ballots.coverage < NEARLY_ALL:
-        return "em", f"voters voted on {ballots.coverage:.0%} of the instances on average, which leaves sets doubtful"
-    return "em", f"{ballots.n_instances:,} instances are enough to weigh sets instead of choosing them"
+        return "em", f"voters voted on {percent(ballots.coverage)} of the instances, less than AMLE needs"
+    return "em", f"{ballots.n_instances:,} instances are enough for EM, which weighs all possible sets"
 
 
 def _of_few_dense(ballots: Ballots, bounds: BoundsLike, rng: np.random.Generator) -> tuple[Suggested, str]:
@@ -278,10 +301,10 @@ def _of_few_dense(ballots: Ballots, bounds: BoundsLike, rng: np.random.Generator
     soft, hard = fitted_copy(EM(bounds), ballots), fitted_copy(AMLE(bounds), ballots)
     differ = float(np.mean([soft.truth_[name] != hard.truth_[name] for name in ballots.instances]))
     if differ == 0:
-        return "em", "few instances, on which AMLE finds the same sets, but is too sure of them"
-    than = f"few instances, where AMLE finds other sets than EM on {differ:.0%}"
+        return "em", "few instances, on which AMLE finds the same sets but overstates its confidence"
+    than = f"few instances, where AMLE and EM find different sets on {percent(differ)} of them"
     if worse_than_chance(soft.estimate_.counts).mean() > MANY_AGAINST:
-        return "em", f"{than} and is led astray by voters who are worse than chance"
+        return "em", f"{than}, and AMLE is misled by voters who are worse than chance"
     if mistakes_coincide(soft, rng, COINCIDE):
         return "amle", f"{than}, and voters make the same mistakes more often than chance explains"
     return "em", f"{than}, and nothing shows that voters make the same mistakes"

@@ -33,8 +33,8 @@ from epivote.model.set_odds import SetOdds
 from epivote.model.utilities import Utility
 
 UPSIDE_DOWN = (
-    "most ballots come from voters whose ticks speak against what they tick: the crowd seems to be upside down; "
-    "check that ticks mean 'right', and give some gold answers if you can"
+    "most ballots come from voters who seem to be worse than chance, as if they ticked what is wrong: the crowd may be "
+    "upside down; check that a tick means 'right', and give some gold sets if you can"
 )
 
 

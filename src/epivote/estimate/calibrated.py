@@ -168,11 +168,10 @@ class _GoldRows(NamedTuple):
 
 def _why_not(gold: Mapping[str, frozenset[str]]) -> str:
     """Why these gold sets cannot calibrate; empty if they can."""
-    instead = "they only teach the estimator, and confidence is the model's own"
+    instead = "they are used for fitting only, and confidence stays that of the model"
     if len(gold) < FEWEST_GOLD:
-        return (
-            f"{counted(len(gold), 'gold set')} cannot calibrate confidence ({FEWEST_GOLD} can, 20 are good): {instead}"
-        )
+        few = counted(len(gold), "gold set")
+        return f"{few} cannot calibrate confidence ({FEWEST_GOLD} are needed, 20 are better): {instead}"
     if len(set(gold.values())) == 1:
         return f"all {len(gold)} gold sets are the same, which cannot calibrate confidence: {instead}"
     return ""
@@ -221,7 +220,7 @@ def _learnt(
     if one_size:
         warnings.warn(
             f"all gold sets have {counted(sizes.pop(), 'alternative')}, although the size bounds allow other sizes: "
-            "they calibrate how sure to be, but not how large sets should be",
+            "they calibrate the confidence, but not the size of sets",
             CrowdWarning,
             stacklevel=4,
         )

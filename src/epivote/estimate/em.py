@@ -165,11 +165,13 @@ class EM(RatedEstimator):
         """
         self._check()
         if self.groups is not None and self.groups > 1:
-            raise InputError("partial_fit knows no groups; leave groups=None, or fit all ballots at once")
+            raise InputError("partial_fit does not support groups; leave groups=None, or fit all ballots at once")
         batch = self._as_ballots(batch)
         is_fitted = self._stream is None and (self._estimate is not None or self._model is not None)
         if batch.multiplicities is not None or (is_fitted and self.model_.multiplicities is not None):
-            raise InputError("partial_fit takes voters one by one; give it, and fit before it, ballots.expanded()")
+            raise InputError(
+                "partial_fit does not support multiplicities; use ballots.expanded(), also for an earlier fit"
+            )
         stream = self._stream or Stream()
         if stream.n_instances == 0 and self._seems_upside_down(batch, gold, PseudoCounts.none(batch.n_voters)):
             stream.start = START[::-1]

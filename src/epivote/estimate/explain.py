@@ -11,7 +11,7 @@ from epivote.data.any_ballots import AnyBallots
 from epivote.data.estimate import Estimate
 from epivote.data.html import html_table
 from epivote.data.names import counted
-from epivote.data.numbers import probability
+from epivote.data.numbers import in_percent
 from epivote.estimate.workload import InMemoryWorkload
 
 RUNNERS_UP = 4  # sets shown beside the best; a round number
@@ -100,33 +100,31 @@ class Explanation:
     def _repr_html_(self) -> str:
         """Every alternative with its margin and probability, as a table for notebooks."""
         rows = [
-            (each.alternative, "yes" if each.chosen else "no", f"{each.margin:+.2f}", probability(each.probability))
+            (each.alternative, "yes" if each.chosen else "no", f"{each.margin:+.2f}", in_percent(each.probability))
             for each in self.accounts
         ]
-        title = (
-            f"{self.instance}: {_names(self.answer)}, confidence {probability(self.confidence)}. {self.bound_effect}"
-        )
+        title = f"{self.instance}: {_names(self.answer)}, confidence {in_percent(self.confidence)}. {self.bound_effect}"
         return html_table(title, ("alternative", "in the set", "margin (log-odds)", "inclusion probability"), rows)
 
     def to_text(self) -> str:
         """A page for a person."""
         lines = [
-            f"{self.instance}: {_names(self.answer)}  (confidence {probability(self.confidence)})",
+            f"{self.instance}: {_names(self.answer)}  (confidence {in_percent(self.confidence)})",
             self.bound_effect,
             *([] if self.group is None else [_in_group(self.group)]),
             "",
             f"Log-odds of each alternative; {self._parts} add up to the margin.",
-            f"(Of the pushes, {-self.threshold:+.2f} is the same for every alternative: the threshold.)",
+            f"({-self.threshold:+.2f} of the pushes is the threshold, which is the same for every alternative.)",
         ]
         for account in self.accounts:
             mark = "in " if account.chosen else "out"
             lines.append(
                 f"  {mark} {account.alternative}: margin {account.margin:+.2f} (included with "
-                f"{probability(account.probability)})"
+                f"{in_percent(account.probability)})"
                 f" = prior {account.prior:+.2f} {_pushes(account)}{_calibration(account)}"
             )
         lines += ["", "Most probable sets:"]
-        lines += [f"  {probability(chance):>8}  {_names(names)}" for names, chance in self.runners_up]
+        lines += [f"  {in_percent(chance):>8}  {_names(names)}" for names, chance in self.runners_up]
         return "\n".join(lines)
 
 
@@ -198,7 +196,7 @@ def _names(names: tuple[str, ...] | list[str]) -> str:
 
 
 def _in_group(group: ExplainedGroup) -> str:
-    belongs = f"to which it belongs with {probability(group.probability)}"
+    belongs = f"to which it belongs with {in_percent(group.probability)}"
     return f"Priors and margins are those of group {group.number}, {belongs}."
 
 

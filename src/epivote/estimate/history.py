@@ -34,8 +34,8 @@ def believed(history: History | None, ballots: AnyBallots) -> PseudoCounts:
         slack = 1 + 1e-9  # fractional counts of an earlier fit carry rounding
         if not (0 <= hits <= winners * slack and 0 <= alarms <= losers * slack and np.isfinite(winners + losers)):
             raise InputError(
-                f"the history of voter {voter!r} {tuple(record)} makes no sense; give hits, winners seen, false "
-                "alarms, losers seen, with no more ticks than were seen"
+                f"the history of voter {voter!r}, {tuple(record)}, is impossible; give hits, right alternatives seen, "
+                "false alarms, wrong alternatives seen, with no more approvals than were seen"
             )
         if voter in ballots.voter_index:
             counts[:, ballots.voter_index[voter]] = hits, max(winners - hits, 0), alarms, max(losers - alarms, 0)
@@ -45,4 +45,4 @@ def believed(history: History | None, ballots: AnyBallots) -> PseudoCounts:
 def refuse_history(rule: object, history: History | None) -> None:
     """Say so where a rule that learns no rates is given some to learn from."""
     if history:
-        raise InputError(f"{type(rule).__name__} learns no rates, so a history of voters has no use; leave it out")
+        raise InputError(f"{type(rule).__name__} learns no rates, so a history of voters does not apply; leave it out")

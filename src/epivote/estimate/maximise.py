@@ -60,11 +60,13 @@ def prior_kind(priors: Priors, ballots: AnyBallots) -> PriorKind:
     if not isinstance(priors, str):
         return "fixed"
     if priors not in ("auto", "individual", "shared"):
-        raise InputError(f"priors={priors!r} is not 'auto', 'individual', 'shared' nor rates to keep")
+        raise InputError(f"priors={priors!r} is not 'auto', 'individual', 'shared' or numbers between 0 and 1")
     if ballots.n_instances == 1:
         if priors == "auto":
             return "fixed"
-        raise InputError("one instance cannot teach priors; leave priors='auto' or give them, say priors=0.3")
+        raise InputError(
+            "priors cannot be learnt from one instance; leave priors='auto' or give them, such as priors=0.3"
+        )
     if priors == "auto":
         return "shared" if ballots.has_menus else "individual"
     return "shared" if priors == "shared" else "individual"

@@ -134,7 +134,7 @@ def _weight_intervals(counts: VoterCounts) -> tuple[FloatArray, FloatArray]:
 
 
 def worse_than_chance(counts: VoterCounts) -> BoolArray:
-    """Which voters are clearly worse than chance: their ticks speak against an alternative."""
+    """Which voters are clearly worse than chance: their approvals count against an alternative."""
     return _weight_intervals(counts)[1] < 0
 
 

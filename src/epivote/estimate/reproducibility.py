@@ -10,6 +10,7 @@ import numpy as np
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.ballots import Ballots
 from epivote.data.names import BoolArray, IntArray
+from epivote.data.numbers import percent
 from epivote.errors import InputError
 from epivote.estimate.base import RatedEstimator
 from epivote.estimate.imitation import coincidence, imitate
@@ -59,7 +60,7 @@ class Reproducibility:
 
     def __str__(self) -> str:
         """One or two sentences."""
-        found, expected = f"{self.agreement:.0%}", f"{self.expected_agreement:.0%}"
+        found, expected = percent(self.agreement), percent(self.expected_agreement)
         line = (
             f"Two halves of this crowd agree on {found} of the sets; if voters erred independently, as stated "
             f"probabilities assume, it would be {expected}"
@@ -124,7 +125,7 @@ def reproducibility(
     tried: list[tuple[float, float, float]] = []
     expected: list[BoolArray] = []
     for strength in STRENGTHS:
-        progress(f"Simulating crowds like this one that share {strength:.0%} of their mistakes")
+        progress(f"Simulating crowds like this one that share {percent(strength)} of their mistakes")
         coincides, tables = 0.0, []
         for _ in range(IMITATIONS):
             drawn, work, truths = imitate(fitted, strength, rng)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from epivote.data.names import FloatArray, IntArray
-from epivote.data.numbers import percent, probability
+from epivote.data.numbers import in_percent, percent
 from epivote.errors import InputError
 from epivote.evaluate.intervals import Interval, Values, share_interval
 
@@ -27,7 +27,7 @@ class CalibrationBin:
         return (
             f"{100 * self.low:.0f} to {100 * self.high:.0f} %",
             f"{self.count:,}",
-            probability(self.mean_confidence),
+            in_percent(self.mean_confidence),
             percent(self.right.mean),
             f"{100 * self.right.low:.0f} to {100 * self.right.high:.0f} %",
         )

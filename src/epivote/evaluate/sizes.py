@@ -14,7 +14,7 @@ import numpy as np
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.names import counts_of
-from epivote.data.numbers import percent
+from epivote.data.numbers import whole_percent
 
 OUTSIDE = 20  # one ballot in so many may be smaller than the suggested sizes, and as many larger; a round number
 FAR_BETTER = (
@@ -142,10 +142,10 @@ class SizeCheck:
         if not self.is_doubtful:
             return None
         sample = "" if self.sampled is None else f", in a sample of {self.sampled:,} instances,"
-        allowed = percent(self.n_inside_shifted / self.n_ballots, 0)
+        allowed = whole_percent(self.n_inside_shifted / self.n_ballots)
         return (
-            f"{percent(self.outside, 0)} of the ballots{sample} have a size that the size bounds {self.bounds} forbid, "
-            f"while {self._shifted()} would allow {allowed} of them; check the size bounds"
+            f"{whole_percent(self.outside)} of the ballots{sample} have a size that the size bounds {self.bounds} "
+            f"forbid, while {self._shifted()} would allow {allowed} of them; check the size bounds"
         )
 
     def _shifted(self) -> str:

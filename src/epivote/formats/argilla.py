@@ -53,7 +53,7 @@ def _counts(found: Collector, value: Any, status: str | None) -> bool:
     """Whether a response is a ballot."""
     if status is None:
         found.remarks[
-            "these records do not tell drafts and discarded responses from submitted ones, so all with a value count; "
+            "these records do not say which responses are drafts or discarded, so every response with a value counts; "
             "records.to_datasets() keeps the status"
         ] = 1
         status = SUBMITTED if value is not None else "without a value"
@@ -72,7 +72,7 @@ def _without_answer(found: Collector, voter: Any, instance: Any, place: str) -> 
     else:
         found.remark(
             "a record submitted without a response to the question counts as a missing ballot; --blank empty counts it "
-            "as one with nothing ticked"
+            "as an empty one"
         )
 
 
@@ -139,14 +139,13 @@ def _question(rows: list[ArgillaRow], source: SourceFile, given: str | None) -> 
     names = sorted({name for row in rows for name in _names(row)})
     if given is not None:
         if given not in names:
-            there = f"its questions are {listing(names, 20)}" if names else "nothing is answered in it"
+            there = f"its questions are {listing(names, 20)}" if names else "it has no responses at all"
             raise ColumnError(f"{source} has no responses to {given!r}{suggestion(given, names)}; {there}")
         return given
     if len(names) != 1:
-        listed = ", ".join(names) or "none"
-        raise ColumnError(
-            f"{source} has responses to several questions or to none ({listed}); say which with --question"
-        )
+        if not names:
+            raise ColumnError(f"{source} has no responses to any question; export records that were answered")
+        raise ColumnError(f"{source}: choose the question to read with --question; there are {listing(names, 20)}")
     return names[0]
 
 

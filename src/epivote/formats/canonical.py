@@ -58,7 +58,9 @@ def read_truths(path: PathLike, *, alternatives: Iterable[str] | None = None) ->
     """
     found = {name: names for name, names in _read_sets(path, "set").items() if names != [OPEN]}
     if not found:
-        raise InputError(f"{path} has no set that is filled in; replace ? by alternatives joined by |, or by nothing")
+        raise InputError(
+            f"no set in {path} is filled in; replace ? by alternatives joined by |, or delete it for an empty set"
+        )
     return Truths.from_mapping(found, alternatives=alternatives)
 
 
@@ -95,7 +97,9 @@ def read_sizes(path: PathLike, usual: SizeBounds) -> SizeBounds:
             except BoundsError as error:
                 raise BoundsError(f"{table.place(row)}: {error}") from None
             if not instance or instance in own:
-                raise BoundsError(f"{table.place(row)}: instance {instance!r} is blank or has a size; remove it")
+                raise BoundsError(
+                    f"{table.place(row)}: instance {instance!r} is blank or already has a size; remove the row"
+                )
             own[instance] = (bounds.lower, bounds.upper)
     return SizeBounds(usual.lower, usual.upper, own)
 
@@ -110,6 +114,6 @@ def _read_sets(path: PathLike, what: str) -> dict[str, list[str]]:
             if not instance:
                 raise InputError(f"{table.place(row)}: the instance is blank; give every {what} an instance")
             if instance in found:
-                raise InputError(f"{table.place(row)}: instance {instance!r} has a {what} already; remove one")
+                raise InputError(f"{table.place(row)}: instance {instance!r} already has a {what}; remove one")
             found[instance] = [name for name in names or [] if name]
     return found

@@ -52,7 +52,7 @@ def read_crowdflower(source: SourceFile, reading: Reading) -> Collector:
     for note in split.notes:
         found.remark(note)
     if f"{name}{GOLD}" in table.columns and table.frame[f"{name}{GOLD}"].is_not_null().any():
-        found.remark(f"column {name + GOLD!r} holds what test questions accept and was not read as gold")
+        found.remark(f"column {name + GOLD!r} lists what test questions accept; it was not read as gold")
     return found
 
 

@@ -167,9 +167,7 @@ def detect(source: SourceFile, reading: Reading) -> Format:
     if begins.startswith(PARQUET):
         return _table(source, reading)
     if b"\0" in begins:
-        raise FileError(
-            f"{source} is a binary file of no known kind; ballots come as text, Parquet or a zip of doccano"
-        )
+        raise FileError(f"{source} is a binary file of an unknown format; give text, Parquet or a zip from doccano")
     if source.suffix == ".json":
         return _json(source, reading)
     if source.suffix in JSON_LINES:
@@ -189,7 +187,7 @@ def _folder(source: SourceFile) -> Format:
             return kind
     if is_doccano(source.path):
         return "doccano"
-    raise FileError(f"{source} is a folder of no known export; name a file in it, or name its format with --format")
+    raise FileError(f"{source} is a folder, but not a known export; name a file in it, or its format with --format")
 
 
 def _json(source: SourceFile, reading: Reading) -> Format:

@@ -25,7 +25,7 @@ SHARED = "all"
 def read_doccano(source: SourceFile, reading: Reading) -> Collector:
     """A member's labels of an example are a ballot, the file's name is the voter.
 
-    An example without labels may never have been opened: it counts as no ballot unless `blank` says it is empty.
+    An example without labels may never have been opened: it counts as a missing ballot unless `blank` says it is empty.
     """
     found = Collector(source, reading)
     if source.path.is_dir():
@@ -109,12 +109,12 @@ def _example(found: Collector, voter: str, example: dict[str, Any], place: str) 
     labels = _labels(found, example, place)
     instance = example.get("id", example.get("text", example.get("filename")))
     if instance is None:
-        raise FileError(f"{found.source}, {place}: there is neither id, text nor filename to tell the example by")
+        raise FileError(f"{found.source}, {place}: it has no id, text or filename that identifies the example")
     if not labels:
         if found.reading.blank != "empty":
             found.remark(
-                "an example without labels may never have been opened and counts as a missing ballot; export only "
-                "confirmed examples and say --blank empty to count it as one with nothing ticked"
+                "an example without labels may never have been opened and counts as a missing ballot; to count it as "
+                "an empty one, export only confirmed examples and add --blank empty"
             )
             return
         found.remark("an example without labels counts as an empty ballot")

@@ -74,7 +74,8 @@ def _abcvoting(found: Collector, file: SourceFile) -> None:
     except (yaml.YAMLError, RecursionError) as error:
         raise FileError(f"{file} is not YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, dict) or "profile" not in content or not set(content) <= ABC_KEYS:
-        raise FileError(f"{file} must hold profile, and nothing but {', '.join(sorted(ABC_KEYS))}")
+        others = ", ".join(sorted(ABC_KEYS - {"profile"}))
+        raise FileError(f"{file} must be a mapping with the key profile; other keys may be {others}")
     profile = _profile(file, content)
     count = _num_cand(file, content, profile)
     candidates, voters, instance = _abc_names(file)
@@ -88,7 +89,7 @@ def _abcvoting(found: Collector, file: SourceFile) -> None:
         if found.multiplicities.setdefault(name, weights[position]) != weights[position]:
             raise FileError(
                 f"{file}, voter {position + 1}: the weight is {weights[position]}, but {found.multiplicities[name]} in "
-                "another file; a voter counts equally often everywhere"
+                "another file; give a voter the same weight everywhere"
             )
     _remarks(found, content)
 
@@ -126,7 +127,7 @@ def _weights(file: SourceFile, content: dict[str, Any], n_voters: int) -> list[i
         return [1] * n_voters
     if not isinstance(weights, list) or len(weights) != n_voters:
         count = f"{len(weights):,} weights" if isinstance(weights, list) else repr(weights)
-        raise FileError(f"{file}: voter_weights holds {count} for {n_voters:,} voters; give one to each, or none")
+        raise FileError(f"{file}: voter_weights has {count} for {n_voters:,} voters; give one per voter, or none")
     for position, weight in enumerate(weights, start=1):
         if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 < weight <= MOST_ALIKE:
             raise FileError(f"{file}, voter {position}: the weight {weight!r} is not a number above 0")
@@ -138,11 +139,11 @@ def _weights(file: SourceFile, content: dict[str, Any], n_voters: int) -> list[i
 def _remarks(found: Collector, content: dict[str, Any]) -> None:
     size, weights = content.get("committeesize"), content.get("voter_weights") or []
     if size is not None:
-        found.remark(f"committeesize is {size}; say --size {size} if so many are right")
+        found.remark(f"committeesize is {size}; add --size {size} if that is how many are right")
     if any(weight != int(weight) for weight in weights):
         found.remark("voter_weights are not whole numbers and were ignored; reliability is learnt from the ballots")
     elif any(weight != 1 for weight in weights):
-        found.remark("voter_weights say how many voters with the same ballots everyone stands for")
+        found.remark("each voter counts as many times as voter_weights says")
 
 
 def _abc_names(file: SourceFile) -> tuple[dict[int, str], dict[int, str], str]:
@@ -185,9 +186,7 @@ def _pabulib(found: Collector, file: SourceFile) -> None:
         ticks = [part.strip() for part in row["vote"].split(",") if part.strip()]
         found.add(row["voter_id"], file.stem, ticks, place_of(found, file, f"line {number}"))
     if "min_length" in meta or "max_length" in meta:
-        found.remark(
-            "min_length and max_length bound the ballots, not the number of right answers: say that with --size"
-        )
+        found.remark("min_length and max_length limit the ballots, not the true sets; give the size bounds with --size")
 
 
 def _cells(file: SourceFile, number: int, line: str) -> list[str]:

@@ -69,7 +69,7 @@ class Collector:
                 if stamp is None or not self.stamps[key]:
                     raise BallotError(
                         f"{self.source}, {place}: voter {key[0]!r} already has a ballot on instance {key[1]!r} "
-                        f"({self.places[key]}); remove one, or say which one counts (--duplicates first or last)"
+                        f"({self.places[key]}); remove one, or keep one with --duplicates first or last"
                     )
                 self.remark("earlier ballots of a voter on the same instance were replaced by later ones")
                 if str(stamp) < self.stamps[key]:
@@ -169,7 +169,7 @@ def _parsed_json(source: SourceFile) -> Any:
     except json.JSONDecodeError as error:
         raise FileError(f"{source}, line {error.lineno}: not JSON ({error.msg} at column {error.colno})") from None
     except RecursionError:
-        raise FileError(f"{source} is not JSON: lists within lists without end") from None
+        raise FileError(f"{source} cannot be read: its lists are nested too deeply") from None
 
 
 def read_json_lines(source: SourceFile) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -181,7 +181,7 @@ def read_json_lines(source: SourceFile) -> Iterator[tuple[int, dict[str, Any]]]:
             except json.JSONDecodeError as error:
                 raise FileError(f"{source}, line {number}: not JSON ({error.msg} at column {error.colno})") from None
             except RecursionError:
-                raise FileError(f"{source}, line {number}: lists within lists without end") from None
+                raise FileError(f"{source}, line {number}: its lists are nested too deeply") from None
             if not isinstance(found, dict):
                 raise FileError(
                     f"{source}, line {number}: {line.strip()[:40]!r} is not an object; each line must be one record"

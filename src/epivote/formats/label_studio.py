@@ -65,9 +65,11 @@ def asked_question(tasks: list[dict[str, Any]], source: SourceFile, given: str |
     if given is not None and given not in asked:
         raise ColumnError(f"{source} has no choices for {given!r}{suggestion(given, asked)}; {_there(asked, others)}")
     if given is None and len(asked) != 1:
-        say = "say which with --question; " if asked else "only choices and taxonomy can be read; "
-        number = "several questions" if asked else "no question"
-        raise ColumnError(f"{source} has choices for {number}; {say}{_there(asked, others)}")
+        if asked:
+            raise ColumnError(f"{source}: choose the question to read with --question; {_there(asked, others)}")
+        raise ColumnError(
+            f"{source} has no choices or taxonomy, which is all that can be read; {_there(asked, others)}"
+        )
     return given or next(iter(asked))
 
 
@@ -87,7 +89,7 @@ def _there(asked: dict[str, None], others: dict[str, None]) -> str:
     """Which questions there are."""
     if asked:
         return f"its questions are {listing(list(asked), 20)}"
-    return f"it holds {listing(list(others), 20)}" if others else "nothing is annotated in it"
+    return f"it holds {listing(list(others), 20)}" if others else "it has no annotations"
 
 
 def answers(annotation: dict[str, Any], question: str, place: str) -> dict[str, list[str]]:
@@ -150,8 +152,8 @@ def _check_places(found: Collector, question: str) -> None:
             "one, so there is nothing to compare; give all annotators the same regions, as predictions"
         )
     found.remarks[
-        f"the choices for {question!r} belong to regions or items of a task, so every region or item is an instance, "
-        "the same one for all who marked the same place; without a choice it counts as no ballot"
+        f"the choices for {question!r} belong to regions or items of a task, so each region or item is an instance, "
+        "shared by all who marked the same place; one without a choice counts as a missing ballot"
     ] = 1
 
 
@@ -200,7 +202,7 @@ def _annotation(
             continue
         voter = who(annotation.get("completed_by"), emails)
         if voter is None:
-            raise FileError(f"{found.source}, {place}: it does not say who made it (completed_by)")
+            raise FileError(f"{found.source}, {place}: it does not say who made it; export it again with completed_by")
         stamp = annotation.get("updated_at") or annotation.get("created_at")
         found.add(voter, _instance(instance, key), ticks, place, stamp)
 

@@ -112,7 +112,7 @@ def _question(rows: list[AnnotationRow], source: SourceFile, given: str | None) 
     names = sorted({name for row in rows for name, value in row.items() if name in fields and _holds_choices(value)})
     if len(names) != 1:
         which = f"several do: {listing(names, 20)}" if names else f"its fields are {listing(list(fields), 20)}"
-        raise ColumnError(f"{source}: which field holds the choices cannot be told ({which}); say it with --question")
+        raise ColumnError(f"{source}: it is unclear which field holds the choices ({which}); name it with --question")
     return names[0]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from epivote.data.columns import INSTANCE_COLUMNS, LIST_COLUMNS, TICK_COLUMNS, VOTER_COLUMNS, column_named, plain
+from epivote.data.names import counted
 from epivote.errors import FileError
 from epivote.formats.export import Collector
 from epivote.formats.reading import Reading
@@ -48,12 +49,15 @@ def read_matrix(source: SourceFile, reading: Reading) -> Collector:
             named = voters_named or not is_marks(cells)
             name, marks = (cells[0], cells[1:]) if named else (f"{(rows or 'voters')[:-1]} {row}", cells)
             if not is_marks(marks):
-                raise FileError(f"{source}, line {number}: {line.strip()[:40]!r} must be 0 and 1, after a name at most")
+                raise FileError(
+                    f"{source}, line {number}: {line.strip()[:40]!r} is not a row of 0 and 1, with or without a name "
+                    "before it"
+                )
             names = _fitting(names, marks, named=named)
             if len(names) != len(marks):
                 raise FileError(
-                    f"{source}, line {number}: {len(marks)} marks where {len(names)} alternatives are known; "
-                    "give every line the same number"
+                    f"{source}, line {number}: {counted(len(marks), 'cell')} where there are "
+                    f"{counted(len(names), 'alternative')}; give every line the same number of cells"
                 )
             voter, instance = (source.stem, name) if rows == "instances" else (name, title or f"instance {block}")
             _add(found, voter, instance, names, marks, number)
@@ -133,8 +137,8 @@ def _add(found: Collector, voter: str, instance: str, names: list[str], marks: l
     if any(blank):
         mark = marks[blank.index(True)]
         raise FileError(
-            f"{found.source}, line {number}: {mark!r} stands among 0 and 1; write 0 for no tick, "
-            "or the same sign in every cell of a ballot that is missing"
+            f"{found.source}, line {number}: {mark!r} is mixed with 0 and 1; write 0 for no tick, "
+            f"or {mark!r} in every cell of a missing ballot"
         )
     ticks = [name for name, mark in zip(names, marks, strict=True) if mark == "1"]
     found.add(voter, instance, ticks, f"line {number}")

@@ -103,8 +103,10 @@ def _crowd_form(table: TextTable, found: Collector) -> TicksOfRow:
 
 
 def which_answer(table: TextTable, answers: list[str]) -> ColumnError:
-    """The error where a file answers several questions."""
-    return ColumnError(f"{table.source}: which answer to read? Name it with --question; there are {listing(answers)}")
+    """The error where it is unclear which question to read."""
+    if not answers:
+        return ColumnError(f"{table.source} has no column of answers; check that it is the file you meant")
+    return ColumnError(f"{table.source}: choose the question to read with --question; there are {listing(answers)}")
 
 
 def _form(table: TextTable, row: int, text: str) -> dict[str, Any]:

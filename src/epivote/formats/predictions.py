@@ -72,7 +72,9 @@ class _Shape:
                         self.head = self.head or {key: result[key] for key in ("from_name", "to_name", "type")}
                         self.paths |= {tick_name(choice, name): choice for choice in chosen(result)}
         if self.head is None:
-            raise FileError(f"{name}: no annotation answers {question!r}, so what it is about (to_name) cannot be told")
+            raise FileError(
+                f"{name}: no annotation answers {question!r}, so its to_name is unknown; export answered tasks"
+            )
 
     def result(self, ticks: list[str]) -> list[TaskRecord]:
         """The set as the result of a prediction."""

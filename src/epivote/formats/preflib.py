@@ -62,7 +62,7 @@ class PrefLibFile:
             raise FileError(
                 f"{self.file} is in PrefLib's format of before 2022; download it again from preflib.org"
                 if older
-                else f"{self.file}: there is no line '# NUMBER ALTERNATIVES: ...'; it must say how many there are"
+                else f"{self.file}: the line '# NUMBER ALTERNATIVES: ...' is missing or not a number; add it"
             )
         named, total = self._named("ALTERNATIVE NAME"), checked_count(self.file, int(count), "alternatives")
         first = 0 if 0 in named else 1
@@ -92,7 +92,7 @@ def read_preflib(source: SourceFile, reading: Reading) -> Collector:
                 f"{source}: {stems[file.stem]} and {file.path.name} are one election; keep one of them there"
             )
         _read(found, _opened(file), f"{file.stem}/" if len(files) > 1 else "")
-    found.remark("PrefLib files name no voters: everyone is known from one file only, so reliability rests on little")
+    found.remark("PrefLib files do not name voters, so the reliability of each voter rests on one file only")
     return found
 
 
@@ -131,7 +131,7 @@ def _read(found: Collector, opened: PrefLibFile, prefix: str) -> None:
         found.remark(f"{ballots} alternatives in no category, which count as not approved")
     stated = opened.header.get("NUMBER VOTERS", str(voters))
     if stated != str(voters):
-        found.remark(f"the header of {file} states {stated} voters, its lines hold {voters}")
+        found.remark(f"the header of {file} states {stated} voters, but its lines add up to {voters}")
 
 
 def _ballot(file: SourceFile, number: int, line: str, names: dict[str, str]) -> tuple[int, list[list[str]]]:
@@ -168,8 +168,8 @@ def _approved_places(found: Collector, opened: PrefLibFile) -> Collection[int]:
         told = f"its categories are {listing(categories)}" if categories else "it does not name its categories"
         example = "NAME" if categories else "1"
         raise FileError(
-            f"{opened.file} does not tell which categories hold approvals: {told}; say so with --approved {example!r}, "
-            "several joined by |"
+            f"{opened.file} does not say which categories are approvals ({told}); name them with --approved "
+            f"{example!r}, several joined by |"
         )
     others = [name for place, name in enumerate(categories) if place not in chosen]
     names = [categories[place] if categories else str(place + 1) for place in chosen]

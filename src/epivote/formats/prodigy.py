@@ -26,12 +26,12 @@ def read_prodigy(source: SourceFile, reading: Reading) -> Collector:
         return _labels(source, reading)
     if "spans" in kinds:
         raise FileError(
-            f"{source}, line {kinds['spans']}: it marks spans of a text, which are not ballots; Prodigy files are read "
-            "if they come from a choice task or accept and reject one label"
+            f"{source}, line {kinds['spans']}: it marks spans of a text, which are not ballots; only choice tasks and "
+            "tasks that accept or reject one label can be read"
         )
     raise FileError(
-        f"{source}: no record has options, accept or label, so what was accepted cannot be told; name it with "
-        "--alternatives LABEL, or give a file of a choice task"
+        f"{source}: no record has options, accept or label, so the label that was accepted is unknown; name it with "
+        "--alternatives LABEL, or export a choice task"
     )
 
 
@@ -96,8 +96,8 @@ def _labels(source: SourceFile, reading: Reading) -> Collector:
             found.add(voter, instance, [name for name, verdict in labels.items() if verdict.accepted], place)
         else:
             found.remark(
-                "a voter who was asked about only some labels of an input was left out on it; --alternatives LABEL "
-                "reads one label alone"
+                "a voter who was asked about only some labels of an instance was left out on that instance; "
+                "--alternatives LABEL reads one label alone"
             )
     answered = {instance for _, instance in found.ballots}
     menus = {instance: labels for instance, labels in menus.items() if instance in answered}
@@ -106,7 +106,7 @@ def _labels(source: SourceFile, reading: Reading) -> Collector:
         found.alternatives = dict.fromkeys(asked)
     else:
         found.menu = {instance: tuple(labels) for instance, labels in menus.items()}
-        found.remarks["a label is offered only on the inputs where somebody accepted or rejected it"] = 1
+        found.remarks["a label is offered only on instances where somebody accepted or rejected it"] = 1
     found.remarks[
         f"accept was taken as a tick of the label ({listing(asked, 5)}) and reject as a ballot without it; sets may be "
         "empty, so --size should begin with 0"
@@ -146,7 +146,7 @@ def _keep(found: Collector, labels: dict[str, Verdict], key: tuple[str, str], la
         if old.stamp is None or new.stamp is None:
             raise BallotError(
                 f"{found.source}, {new.place}: voter {key[0]!r} both accepted and rejected {label!r} on instance "
-                f"{key[1]!r} ({old.place}); remove one, or say which one counts (--duplicates first or last)"
+                f"{key[1]!r} ({old.place}); remove one, or keep one with --duplicates first or last"
             )
         found.remark("earlier answers of a voter about the same label were replaced by later ones")
         if str(new.stamp) < str(old.stamp):
@@ -164,5 +164,5 @@ def _who_and_what(record: dict[str, Any], source: SourceFile, number: int) -> tu
     instance = record.get("_input_hash", record.get("_task_hash"))
     voter = record.get("_annotator_id") or record.get("_session_id") or source.stem
     if instance is None:
-        raise FileError(f"{source}, line {number}: there is neither _input_hash nor _task_hash to tell the item by")
+        raise FileError(f"{source}, line {number}: it has no _input_hash or _task_hash that identifies the instance")
     return voter, instance, f"line {number}"

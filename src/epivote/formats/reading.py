@@ -52,7 +52,8 @@ class Reading:
         "Column of instances, or several joined by |; for forms, a pattern for the question columns, such as 'Q*'.",
     ] = None
     rows: Annotated[
-        Literal["voters", "instances"] | None, "What a row of a 0/1 table stands for, if it has neither column."
+        Literal["voters", "instances"] | None,
+        "What a row of a 0/1 table stands for, if it names neither voters nor instances.",
     ] = None
     ticks: Annotated[str | None, "Column of ticked alternatives; for 0/1 columns, a pattern such as 'label_*'."] = None
     separator: Annotated[

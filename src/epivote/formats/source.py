@@ -82,8 +82,8 @@ def not_utf8(source: SourceFile) -> FileError:
             except UnicodeDecodeError as error:
                 near = line[max(0, error.start - 12) : error.end + 12].decode("cp1252", errors="replace").strip()
                 return FileError(
-                    f"{source}, line {number}: this is not UTF-8 text; as Windows-1252 it would read {near!r}: then "
-                    "add --encoding windows-1252, else save the file with encoding UTF-8"
+                    f"{source}, line {number}: this is not UTF-8 text; if {near!r} is right, add --encoding "
+                    "windows-1252, else save the file with encoding UTF-8"
                 )
     return FileError(f"{source} is not UTF-8 text; save it with encoding UTF-8")
 
@@ -163,7 +163,7 @@ def _transcode(path: Path, name: str, target: Path, encoding: str) -> Path:
             while chunk := text.read(1 << 20):
                 copy.write(chunk)
     except LookupError:
-        raise FileError(f"there is no encoding {encoding!r}; correct --encoding (windows-1252, say)") from None
+        raise FileError(f"there is no encoding {encoding!r}; correct --encoding (such as windows-1252)") from None
     except UnicodeError:
         if encoding == "utf-16":
             raise FileError(f"{name} begins as UTF-16 text but is damaged; save it with encoding UTF-8") from None

@@ -92,8 +92,8 @@ def read_ticks(source: SourceFile, reading: Reading) -> Export:
     found = _read(source, reading, "ticks")
     if (found.ballots.ballot_sizes > 0).all():
         note = (
-            "a row is one tick, so a voter who ticked nothing has no row and counts as not having answered; "
-            "add rows with a blank alternative for those who did"
+            "a row is one tick, so voters who ticked nothing have no row and count as not asked; "
+            "add a row with a blank alternative for each of their ballots"
         )
         return replace(found, notes=(*found.notes, note))
     return found
@@ -151,7 +151,7 @@ def _taken(shape: Shape, reading: Reading) -> list[str]:
     if all(name.strip().casefold() in CANONICAL for names in taken.values() for name in names):
         return []
     told = ", ".join(f"{role} are in {listing(names)}{' together' * (len(names) > 1)}" for role, names in taken.items())
-    return [f"by their names, {told}; --voter, --instances and --ticks name other columns"]
+    return [f"judging by column names, {told}; --voter, --instances and --ticks choose other columns"]
 
 
 def _mark_columns(source: SourceFile, reading: Reading, columns: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -37,7 +37,7 @@ class TextTable:
     def __init__(self, source: SourceFile) -> None:
         self.source = source
         if source.start(len(PARQUET)) == PARQUET:
-            raise FileError(f"{source} is Parquet, which this format cannot be; name its format with --format")
+            raise FileError(f"{source} is a Parquet file, but the chosen format is text; correct --format")
         self.separator, self._n_before = _separator(source)
         self._survey = self._survey_header()
         self.labels = self._survey.labels

@@ -61,7 +61,9 @@ def _preflib(ballots: Ballots, instance: str) -> str:
     offered, cast = _numbered(ballots, instance)
     for name in (instance, *offered):
         if name != name.strip() or len(name.splitlines()) > 1:
-            raise FileError(f"{name!r} does not fit on a line of a PrefLib file without change; rename it")
+            raise FileError(
+                f"{name!r} has line breaks or spaces around it, which a PrefLib file cannot hold; rename it"
+            )
     merged: Counter[tuple[int, ...]] = Counter()
     for (_, ticks), times in zip(cast, _times(ballots), strict=True):
         merged[tuple(ticks)] += times

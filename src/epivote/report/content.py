@@ -21,9 +21,10 @@ from epivote.evaluate.agreement import Agreement
 from epivote.evaluate.calibration import CalibrationBin
 from epivote.report.numbers import Bands, Voters, estimated_places, top_pairs
 from epivote.report.overview import Bar, sizes_in_words
-from epivote.report.written import UNKNOWN, probability, share, spaced, weight, whole
+from epivote.report.written import UNKNOWN, chosen, probability, share, spaced, weight, whole
 from epivote.summary import GoldCheck, Summary
 
+MOST_LETTERS = 260  # of warnings in sight: two lines beside each other on a screen of 1440 px
 DOUBTS_SHOWN = 20  # rows; a round number
 VOTERS_LISTED = 10  # rows on a page without scripts; likewise
 PAIRS_SHOWN = 12  # rows; likewise
@@ -72,6 +73,11 @@ def warnings_of(summary: Summary, notes: Sequence[str]) -> list[str]:
         sets = counted(len(estimate.ties), "set")
         found.append(f"{sets} had equally likely rivals; the order of the alternatives decided")
     return [spaced(_sentence(each)) for each in found]
+
+
+def warnings_in_sight(warnings: Sequence[str]) -> int:
+    """How many are shown at once: two, or one if two would push the other cards off the first screen."""
+    return 2 if sum(map(len, warnings[:2])) <= MOST_LETTERS else 1
 
 
 def _sentence(words: str) -> str:
@@ -153,7 +159,7 @@ def instances_in_words(summary: Summary, shown: int) -> str:
 
 
 def _doubtful(summary: Summary) -> str:
-    least, count = whole(summary.threshold), summary.n_doubtful
+    least, count = chosen(summary.threshold), summary.n_doubtful
     if not count:
         return f"Every set has a confidence of at least {least}."
     first = "it comes" if count == 1 else "they come"

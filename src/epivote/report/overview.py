@@ -18,7 +18,7 @@ from epivote.report.numbers import (
     spread_sample,
     top_pairs,
 )
-from epivote.report.written import NO_BREAK, probability, share, spaced, whole
+from epivote.report.written import NO_BREAK, chosen, probability, share, spaced
 from epivote.summary import Summary
 
 SAMPLE = 8  # sets shown; what fits beside the other cards on a screen of 900 lines
@@ -161,7 +161,7 @@ def _headline(summary: Summary, head: Headline) -> tuple[str, str, str]:
         if head.n_kept
         else ""
     )
-    least = whole(summary.threshold)
+    least = chosen(summary.threshold)
     if head.n_compared:
         value, label = (
             f"{head.n_right:,} of {head.n_compared:,}",
@@ -314,14 +314,13 @@ def _about_doubts(summary: Summary, doubts: Sequence[Doubt]) -> list[NextStep]:
         return []
     count, looked_at, total = summary.n_doubtful, len(doubts), len(estimated_places(summary))
     if count > looked_at and count > MOSTLY * total:
-        text = (
-            f"Ask for more ballots on every instance: {count:,} of {total:,} sets are below {whole(summary.threshold)}."
-        )
+        below = f"{count:,} of {total:,} sets are below {chosen(summary.threshold)}"
+        text = f"Ask for more ballots on every instance: {below}."
         return [NextStep(f"{text} epivote plan estimates how many are needed.", "instances", "Instances")]
     within = [each.more_ballots for each in doubts if each.more_ballots is not None]
     hopeless = looked_at - len(within)
     which = f"the {looked_at:,} most doubtful" if count > looked_at else "it" if count == 1 else "them"
-    text = f"Ask for more ballots on {counted(count, 'instance')} below {whole(summary.threshold)}."
+    text = f"Ask for more ballots on {counted(count, 'instance')} below {chosen(summary.threshold)}."
     if within:
         settled = f"{len(within):,} of {which}" if hopeless else which
         text += f" About {counted(sum(within), 'further ballot')} should settle {settled}."

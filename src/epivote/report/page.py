@@ -36,7 +36,7 @@ from epivote.report.numbers import (
     voters_of,
 )
 from epivote.report.voter_map import MOST_CROSSES, voter_map
-from epivote.report.written import spaced, whole
+from epivote.report.written import chosen, spaced
 from epivote.summary import Summary, summarize
 
 MOST_FOR_HEAT_MAP = 25  # alternatives whose names fit beside a square
@@ -90,9 +90,10 @@ def write_page(
             "title": title or f"Sets of {counted(summary.estimate.ballots.n_instances, 'instance')}",
             "counts": overview.counts_line(summary),
             "warnings": warnings,
+            "n_in_sight": content.warnings_in_sight(warnings),
             "about_confidence": [spaced(sentence) for sentence in summary.about_confidence],
             "rated": summary.is_rated,
-            "sure": whole(summary.threshold),
+            "sure": chosen(summary.threshold),
             "settings": _settings(summary, told, anonymize=anonymize),
         }
     )

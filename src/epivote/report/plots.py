@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from epivote.data.numbers import chosen_percent, in_percent
 from epivote.estimate.explain import Account, Explanation
 from epivote.evaluate.calibration import CalibrationBin
 from epivote.planning import Plan, PlanPoint
@@ -62,7 +63,7 @@ def plot_waterfall(account: Account, ax: Axes | None = None) -> Axes:
     ax.axvline(0, color="black", linewidth=0.8)
     ax.set_xlabel("log-odds")
     verdict = "in" if account.chosen else "out"
-    ax.set_title(f"{account.alternative}: {verdict}, right with {account.probability:.1%}", fontsize=10)
+    ax.set_title(f"{account.alternative}: {verdict}, right with {in_percent(account.probability)}", fontsize=10)
     return ax
 
 
@@ -94,7 +95,9 @@ def plot_plan(plan: Plan, ax: Axes | None = None) -> Axes:
         by = " by the model"
     ax.axhline(plan.target, color=TOTAL, linestyle="--", linewidth=1)
     if needed is not None:
-        ax.axvline(needed, color=AGAINST, linestyle=":", label=f"{needed} ballots reach {plan.target:.0%}{by}")
+        ax.axvline(
+            needed, color=AGAINST, linestyle=":", label=f"{needed} ballots reach {chosen_percent(plan.target)}{by}"
+        )
     ax.legend(loc="lower right", frameon=False)
     ax.set(xlabel="ballots per instance", ylabel="sets exactly right", ylim=(0, 1.02))
     return ax

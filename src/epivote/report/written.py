@@ -5,31 +5,30 @@ from __future__ import annotations
 import re
 from math import isnan
 
+from epivote.data.numbers import chosen_percent, in_percent, percent
+
 NO_BREAK = "\u00a0"  # between a number and its per cent sign
 UNKNOWN = "–"
-FINE = 0.1  # shares nearer than this to 0 or 1 get a decimal; a round number
-CERTAIN = 0.001  # a probability nearer than this to 0 or 1 is written as a bound: a tenth of a per cent
 
 
 def probability(value: float) -> str:
     """`62 %`, `97.4 %`, `> 99.9 %`, `< 0.1 %`; the page's scripts write the same."""
-    if isnan(value):
-        return UNKNOWN
-    if value > 1 - CERTAIN:
-        return f">{NO_BREAK}99.9{NO_BREAK}%"
-    if value < CERTAIN:
-        return f"<{NO_BREAK}0.1{NO_BREAK}%"
-    return _percent(value)
+    return UNKNOWN if isnan(value) else _unbroken(in_percent(value))
 
 
 def share(value: float) -> str:
     """As `probability`, but what was counted may be exactly `0 %` or `100 %`."""
-    return whole(value) if value in (0, 1) else probability(value)
+    return UNKNOWN if isnan(value) else _unbroken(percent(value))
 
 
 def whole(value: float) -> str:
     """`62 %`, without decimals."""
     return f"{100 * value:.0f}{NO_BREAK}%"
+
+
+def chosen(value: float) -> str:
+    """`95 %`, `99.5 %`: a value that somebody chose, as it is."""
+    return _unbroken(chosen_percent(value))
 
 
 def weight(value: float) -> str:
@@ -43,6 +42,5 @@ def spaced(sentence: str) -> str:
     return re.sub(r"(\d) ?%", rf"\1{NO_BREAK}%", sentence)
 
 
-def _percent(value: float) -> str:
-    decimals = 1 if value < FINE or value >= 1 - FINE else 0
-    return f"{100 * value:.{decimals}f}{NO_BREAK}%"
+def _unbroken(words: str) -> str:
+    return words.replace(" ", NO_BREAK)

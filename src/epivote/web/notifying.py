@@ -52,7 +52,7 @@ class Notifier:
         try:
             self._waiting.put_nowait(event)
         except queue.Full:
-            LOG.warning("an event was dropped: %d others wait to be delivered", MOST_WAITING)
+            LOG.warning("an event was dropped, because %d others are waiting to be delivered", MOST_WAITING)
             return
         with self._lock:
             if self._thread is None:
@@ -78,7 +78,7 @@ class Notifier:
                 way(body)
             except (OSError, URLError, ValueError, subprocess.SubprocessError) as error:
                 if seconds is None:
-                    LOG.warning("an event could not be delivered and is given up: %s", error)
+                    LOG.warning("an event could not be delivered, giving up: %s", error)
                 else:
                     self.pause(seconds)
             else:
@@ -110,7 +110,7 @@ def notifier_of(address: str | None, command: str | None) -> Notifier:
     try:
         words = tuple(shlex.split(command or ""))
     except ValueError as error:
-        raise InputError(f"--on-completion {command!r} cannot be read: {error}; look at its quotes") from None
+        raise InputError(f"--on-completion {command!r} cannot be read: {error}; check its quotes") from None
     if command is not None and not words:
         raise InputError("--on-completion is empty; write a command such as 'python told.py'")
     return Notifier(address or "", words)

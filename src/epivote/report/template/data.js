@@ -32,7 +32,7 @@ function setMembers(number) {
 
 // Writing
 
-// `62 %`, `97.4 %`, `> 99.9 %`, `< 0.1 %`, as in written.py; what was counted may be exactly `0 %` or `100 %`.
+// `62 %`, `97.4 %`, `> 99.9 %`, `< 0.1 %`, as in data/numbers.py; what was counted may be exactly `0 %` or `100 %`.
 function probability(share) {
   if (Number.isNaN(share)) return "–";
   if (share > 0.999) return ">\u00a099.9\u00a0%";

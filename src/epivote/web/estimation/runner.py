@@ -61,7 +61,7 @@ class OtherProcess:
         except (EOFError, OSError):
             self._running = None
             process.join()
-            return Failure("the process that estimates ended; it is started again", "")
+            return Failure("the estimation process ended unexpectedly; it is being restarted", "")
 
     def _start(self) -> tuple[BaseProcess, Connection]:
         spawning = get_context("spawn")

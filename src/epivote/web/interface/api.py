@@ -41,17 +41,17 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
         401: "The key is missing or wrong.",
         403: "The key is for another voter.",
         404: "There is no such voter, instance or ballot.",
-        405: "This cannot be done here.",
+        405: "This method is not allowed here.",
         408: "The body took too long to arrive.",
-        409: "The task is closed (for sets: not yet), or the name belongs to a person.",
+        409: "The task is closed (for sets: not yet), or the name belongs to a participant.",
         413: "The body is too large.",
-        422: "What was sent makes no sense.",
-        429: "Too many requests; Retry-After says when to go on.",
+        422: "The content of the request is not valid.",
+        429: "Too many requests; Retry-After says how long to wait.",
         503: "The database does not answer.",
     }.items()
 }
 NOT_YET = (
-    "the sets are told once the task is closed, so that no program copies them; the organiser's page shows them now"
+    "sets are available once the task is closed, so that no program copies them; the organiser's page shows them now"
 )
 VoterName = Annotated[
     str, Path(min_length=1, max_length=LONGEST_NAME, description="A name of your choice.", examples=["classifier-1"])
@@ -291,8 +291,10 @@ def _handlers(api: FastAPI, site: Site) -> dict[Any, Any]:
     return {
         RefusedError: lambda _, error: problem(error.status, str(error), error.wait),
         RequestValidationError: lambda _, error: problem(422, _in_words(error)),
-        NotOpenError: lambda _, __: problem(409, "the task is closed, so no ballots are taken; ask its organiser"),
-        NameTakenError: lambda _, error: problem(409, f"{str(error)!r} is a person; choose another name"),
+        NotOpenError: lambda _, __: problem(409, "the task is closed, so no ballots are accepted; ask its organiser"),
+        NameTakenError: lambda _, error: problem(
+            409, f"{str(error)!r} is the name of a participant; choose another one"
+        ),
         HTTPException: of_http,
         TroubleError: of_trouble,
         DBAPIError: lambda _, __: problem(503, say("error.503"), 5.0),
@@ -313,4 +315,4 @@ def _methods(api: FastAPI, path: str) -> set[str]:
 def _in_words(error: RequestValidationError) -> str:
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"])
-    return f"{place}: {first['msg']}; the description is at openapi.json"
+    return f"{place}: {first['msg']}; see openapi.json"

@@ -27,7 +27,7 @@ class TaskOut(BaseModel):
     alternatives: list[AlternativeOut]
     size: str | None = Field(description="How many alternatives are right (2, 1..2 or 1..); null if it is hidden.")
     instances: int
-    open: bool = Field(description="Whether ballots are taken now.")
+    open: bool = Field(description="Whether ballots are accepted now.")
 
 
 class InstanceOut(BaseModel):
@@ -41,7 +41,7 @@ class InstanceOut(BaseModel):
     video: str | None
     link: str | None
     alternatives: list[str] = Field(description="What can be ticked here.")
-    wanted: bool = Field(description="Whether more ballots are wanted here; others are taken as well.")
+    wanted: bool = Field(description="Whether more ballots are wanted here; unwanted ones are accepted too.")
 
 
 class BallotIn(BaseModel):
@@ -70,7 +70,7 @@ class SetOut(BaseModel):
     confidence: float
     ballots: int
     more_ballots: int | None = Field(
-        description="Further ballots expected to settle it, 65 for more than 64; null if not worked out."
+        description="Expected number of ballots still needed; 65 means more than 64, null not estimated."
     )
 
 

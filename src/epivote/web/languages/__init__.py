@@ -11,7 +11,7 @@ from importlib.resources import files
 _FOLDER = files("epivote.web.languages")
 _FOUND = {file.name.removesuffix(".toml") for file in _FOLDER.iterdir() if file.name.endswith(".toml")}
 CODES = ("en", *sorted(_FOUND - {"en"}))
-"""The first one is for browsers that ask for none of them, unless a task says otherwise."""
+"""The first one is for browsers that ask for none of them, unless a task names others."""
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ class Connections:
     def _say(self, what: str) -> None:
         if self._clock() - self._logged >= LOGGED_EVERY:
             self._logged = self._clock()
-            LOG.warning("there are %s; those that wait longest for a request are closed", what)
+            LOG.warning("there are %s; those idle for longest are closed", what)
 
 
 class GuardedConnection(H11Protocol):

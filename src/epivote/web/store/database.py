@@ -148,7 +148,9 @@ def open_database(address: str, *, connections: int = CONNECTIONS, create: bool 
         raise FileError(str(trouble)) from None
     except CommandError:
         database.close()
-        raise FileError(f"the database {url.render_as_string()} is of a newer epivote; install that one") from None
+        raise FileError(
+            f"the database {url.render_as_string()} was written by a newer epivote; update epivote"
+        ) from None
     except DBAPIError as error:
         database.close()
         raise _not_usable(url, error) from None
@@ -166,7 +168,7 @@ def render(address: str) -> str:
 def _check_made(database: Database) -> None:
     with database.reading() as connection:
         if not inspect(connection).has_table("alembic_version"):
-            raise FileError(f"the database {database} holds nothing of epivote; {SERVE_FIRST}")
+            raise FileError(f"the database {database} has no epivote tables; {SERVE_FIRST}")
 
 
 def _not_usable(url: URL, error: DBAPIError) -> FileError:
@@ -180,13 +182,13 @@ def _url(address: str) -> URL:
         url = make_url(address)
         backend = url.get_backend_name()
     except (ArgumentError, NoSuchModuleError, ValueError):
-        raise InputError(f"--database, or `database` in the task, is no address of a database; {wanted}") from None
+        raise InputError(f"--database, or `database` in the task, is not a database address; {wanted}") from None
     if backend == "postgresql":
         return url.set(drivername="postgresql+psycopg")
     if backend != "sqlite" or not url.database or url.database == ":memory:":
-        raise InputError(f"the database {url.render_as_string()} is of no known kind; {wanted}")
+        raise InputError(f"the database {url.render_as_string()} is not supported; {wanted}")
     if not Path(url.database).absolute().parent.is_dir():
-        raise FileError(f"cannot use the database {url.database}: its folder is not there; make it first")
+        raise FileError(f"cannot use the database {url.database}: its folder does not exist; create it first")
     return url
 
 

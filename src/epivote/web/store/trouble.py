@@ -11,11 +11,11 @@ from epivote import EpivoteError
 
 TroubleKind = Literal["full", "locked", "lost", "damaged", "failing", "read-only", "unreachable", "refusing"]
 WORDS: dict[TroubleKind, str] = {
-    "full": "its disk is full; make room there",
+    "full": "its disk is full; free some space",
     "locked": "another program keeps it locked; let that program finish, or end it",
     "lost": "its file was removed or replaced while it was in use; put it back, or start the server again",
     "damaged": "its file is damaged; stop the server, and go on from a copy that `epivote collect backup` made",
-    "failing": "its disk reports an error of input or output; check the disk",
+    "failing": "its disk reports read or write errors; check the disk",
     "read-only": "it can only be read; check the owner and the permissions of its file and folder",
     "unreachable": "it does not answer; check that its server runs",
     "refusing": "it refuses to store anything; start the server again, or go on from a copy",

@@ -102,7 +102,7 @@ def _column(name: str, source: Path) -> str:
     plain = name.strip().lower().replace(" ", "_")
     meant = ALIASES.get(plain, plain)
     if meant not in COLUMNS:
-        raise InputError(f"{source} has a column {name!r} that means nothing here; use {', '.join(COLUMNS)}")
+        raise InputError(f"{source} has an unknown column {name!r}; use {', '.join(COLUMNS)}")
     return meant
 
 
@@ -111,7 +111,7 @@ def _relative(path: Path, home: Path) -> str:
     try:
         return path.absolute().resolve().relative_to(home.resolve()).as_posix()
     except ValueError:
-        raise InputError(f"{path} lies outside {home}; move it there, or write the task beside it") from None
+        raise InputError(f"{path} is outside {home}; move it there, or write the task beside it") from None
 
 
 def _natural(path: Path) -> list[tuple[int, int | str]]:

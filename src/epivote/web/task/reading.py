@@ -81,7 +81,7 @@ def _syntax(message: str) -> Mistake:
     place = re.search(r"\(at line (\d+), column (\d+)\)", message)
     told = re.sub(r"\s*\(at .*\)", "", message)
     line = int(place[1]) if place else 1
-    return Mistake(line, f"this is not TOML: {told[:1].lower()}{told[1:]}; look at quotes and brackets here and above")
+    return Mistake(line, f"this is not TOML: {told[:1].lower()}{told[1:]}; check quotes and brackets here and above")
 
 
 def _task(table: TaskTable, folder: Path) -> Task:
@@ -130,7 +130,7 @@ def _completion(table: TaskTable) -> dict[str, Any]:
     for blank in re.findall(r"\{(.*?)\}", link):
         if blank not in ("code", "participant"):
             table.wrong(
-                "completion_link", f"{{{blank}}} in completion_link stands for nothing; use {{code}} or {{participant}}"
+                "completion_link", f"completion_link has no value for {{{blank}}}; use {{code}} or {{participant}}"
             )
     return {"participant_parameter": parameter, "completion_code": code, "completion_link": link}
 
@@ -147,7 +147,7 @@ def _languages(table: TaskTable) -> tuple[str, ...]:
     named = table.names("languages")
     for code in named or ():
         if code not in CODES:
-            table.wrong("languages", f"there are no pages in {code!r}; choose from {', '.join(map(repr, CODES))}")
+            table.wrong("languages", f"language {code!r} is not available; choose from {', '.join(map(repr, CODES))}")
     return named or CODES
 
 
@@ -157,7 +157,9 @@ def _alternatives(task: TaskTable, folder: Path) -> tuple[Alternative, ...]:
         table.check_keys(ALTERNATIVE_KEYS)
         name = table.name()
         if "|" in name:
-            table.wrong("name", f"{name!r} holds |, which separates names in files of ballots; use another character")
+            table.wrong(
+                "name", f"{name!r} contains |, which separates names in files of ballots; use another character"
+            )
         found.append(
             Alternative(name, table.text("help"), _file(table, "picture", PICTURES, folder), table.text("picture_text"))
         )
@@ -224,7 +226,7 @@ def _check_unique(task: TaskTable, key: str, names: list[str]) -> None:
         if name and name in seen:
             task.mistakes.note(
                 (key, number, "name"),
-                f"{key.removesuffix('s')} {name!r} is there twice, first as number {seen[name] + 1}; rename one",
+                f"{key.removesuffix('s')} {name!r} appears twice, first as number {seen[name] + 1}; rename one",
             )
         seen.setdefault(name, number)
 
@@ -266,13 +268,11 @@ def _file(table: TaskTable, key: str, endings: tuple[str, ...], folder: Path) ->
         return ""
     told = f"{key} {name!r} of {table.called}"
     if "\\" in name or Path(name).is_absolute() or not is_inside(folder, name):
-        table.wrong(
-            key, f"{told} lies outside the task's folder; move the file there and write its relative path with /"
-        )
+        table.wrong(key, f"{told} is outside the task's folder; move the file there and write its relative path with /")
     elif Path(name).suffix.lower() not in endings:
-        table.wrong(key, f"{told} is of no known kind; use {', '.join(endings)}")
+        table.wrong(key, f"{told} has an unknown file type; use {', '.join(endings)}")
     elif not (folder / name).is_file():
-        table.wrong(key, f"{told} is not there; put the file at {folder / name} or correct the path")
+        table.wrong(key, f"{told} does not exist; put the file at {folder / name} or correct the path")
     return name
 
 
@@ -294,5 +294,5 @@ def _link(table: TaskTable, key: str = "link") -> str:
     except ValueError:
         fine = False
     if not fine or re.search(r"\s", link):
-        table.wrong(key, f"{key} {link!r} of {table.called} is no web address; begin it with https://")
+        table.wrong(key, f"{key} {link!r} of {table.called} is not a web address; begin it with https://")
     return link

@@ -68,7 +68,7 @@ class TaskTable:
         """Refuse keys that mean nothing."""
         for key in self.values:
             if key not in known:
-                self.wrong(key, f"{key!r} means nothing in {self.called}{close(key, known)}; remove or correct it")
+                self.wrong(key, f"unknown key {key!r} in {self.called}{close(key, known)}; remove or correct it")
 
     def text(self, key: str, *, needed: bool = False, longest: int = LONGEST_TEXT) -> str:
         """A text, without white space around it; an empty one if it is not there."""
@@ -82,14 +82,14 @@ class TaskTable:
         elif len(value) > longest:
             self.wrong(key, f"{key} of {self.called} has {len(value):,} characters; use at most {longest:,}")
         elif any(ord(character) < 32 and character not in "\n\t" for character in value):
-            self.wrong(key, f"{key} of {self.called} holds control characters; remove them")
+            self.wrong(key, f"{key} of {self.called} contains control characters; remove them")
         return value
 
     def name(self) -> str:
         """A name that can stand in a file of ballots."""
         value = self.text("name", needed=True, longest=LONGEST_NAME)
         if "\n" in value or "\t" in value:
-            self.wrong("name", f"name of {self.called} goes over several lines; write it on one")
+            self.wrong("name", f"name of {self.called} spans several lines; write it on one")
         return value
 
     def settings(self, kinds: Mapping[str, Kind]) -> dict[str, Any]:
@@ -110,7 +110,7 @@ class TaskTable:
             return None
         named = tuple(each.strip() for each in value)
         if len(set(named)) < len(named):
-            self.wrong(key, f"{key} of {self.called} names something twice; name everything once")
+            self.wrong(key, f"{key} of {self.called} lists a name twice; list every name once")
         return tuple(dict.fromkeys(named))
 
     def size(self, usual: SizeBounds) -> SizeBounds:

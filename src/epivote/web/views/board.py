@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from epivote import FlagKind, VoterReport
+from epivote import FlagKind, VoterReport, in_percent
 from epivote.web.estimation.live import MANY, Live, SetFound
 from epivote.web.exporting import command_for, task_files
 from epivote.web.site import Gate
@@ -15,7 +15,6 @@ from epivote.web.timing import TIMES
 from epivote.web.views.looking import USUAL, Look, PageOf
 from epivote.web.views.pages import when
 
-NEARLY_ONE = 0.9995  # the smallest confidence that one decimal would show as 100.0 %
 MOST_DOTS = 300  # voters on the map, about 5 KB compressed: flagged ones first, then those with most ballots
 GATES = {
     "open": "Open: ballots are accepted.",
@@ -148,11 +147,6 @@ def _set_row(
     return row
 
 
-def in_percent(confidence: float) -> str:
-    """`93.4 %`; never a rounded 100 %, which would claim more than ballots can show."""
-    return "> 99.9 %" if confidence >= NEARLY_ONE else f"{100 * confidence:.1f} %"
-
-
 def _is_gold(instance: Instance, found: SetFound) -> bool:
     """Whether a set was told by the organiser rather than found."""
     return instance.gold is not None and found.confidence == 1 and frozenset(found.answer) == instance.gold
@@ -167,7 +161,7 @@ def _more_in_words(more: int | None) -> str:
 def _rates(found: VoterReport | None) -> dict[str, Any]:
     if found is None:
         return {"hits": None, "false_alarms": None, "rates": "–", "flags": [], "flagged": False}
-    rates = f"hit rate {100 * found.hit_rate:.0f} %, false-alarm rate {100 * found.false_alarm_rate:.0f} %"
+    rates = f"hit rate {in_percent(found.hit_rate)}, false-alarm rate {in_percent(found.false_alarm_rate)}"
     return {
         "hits": found.hit_rate,
         "false_alarms": found.false_alarm_rate,

@@ -16,7 +16,7 @@ SVG_BOX = re.compile(rb"<svg\b[^>]*?\sviewBox\s*=\s*[\"']\s*\S+[\s,]+\S+[\s,]+(\
 
 
 def picture_size(path: Path) -> tuple[int, int] | None:
-    """Width and height; nothing where they cannot be told."""
+    """Width and height; nothing where they are unknown."""
     try:
         return _size_of(path, path.stat().st_mtime_ns)
     except OSError:

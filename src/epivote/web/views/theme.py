@@ -34,10 +34,8 @@ def remarks(task: Task) -> list[str]:
     light = shade(chosen, LIGHT_GROUND)
     if light == chosen.lower():
         return []
-    seen = f"{contrast(chosen, LIGHT_GROUND):.1f}"
-    return [
-        f"theme_colour {chosen} is hard to read on light pages (contrast {seen}, needed {READABLE}); they use {light}"
-    ]
+    seen = f"contrast {contrast(chosen, LIGHT_GROUND):.1f}, needed {READABLE}"
+    return [f"theme_colour {chosen} is hard to read on light pages ({seen}), so these use {light}"]
 
 
 @cache
