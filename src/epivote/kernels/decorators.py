@@ -11,9 +11,7 @@ from numba import njit
 kept: Any = partial(njit, cache=True, nogil=True, error_model="numpy")
 
 compiled: Any = kept()
-inlined: Any = kept(inline="always")
-"""For what is called once a row with so many arrays that the call itself would show."""
 merged: Any = kept(forceinline=True)
-"""The same for what is called once a block, merged by the compiler."""
+"""For what is called once a row or block with so many arrays that the call itself would show."""
 unordered: Any = kept(fastmath={"nnan", "nsz"})
 """For comparisons of numbers that are all defined, in any order."""

@@ -50,12 +50,16 @@ def soft_pass(
     Rows are taken in `order`, those with most ballots first, so that those side by side have about equally many.
     """
     width = offered.shape[1] if len(offered) else len(prior_log_odds)
-    odds, inclusion, seen = np.ones((width, LANES)), np.zeros((width, LANES)), np.zeros((width, LANES))
+    odds, inclusion, seen = np.empty((width, LANES)), np.empty((width, LANES)), np.empty((width, LANES))
     later, counter, everything = room_for(width, lower, upper)
     span, waiting, plain = np.empty((3, LANES), np.int64), np.empty((1, LANES), np.int64), np.empty(LANES, np.bool_)
-    voter, mask = np.empty((KEPT_BALLOTS + 1, LANES), np.int64), np.empty((KEPT_BALLOTS + 1, LANES), np.uint64)
+    voter, mask = np.empty((KEPT_BALLOTS + 1, LANES), np.int64), np.empty((KEPT_BALLOTS + 1, LANES), np.int64)
     prior, one, prior_odds = prior_log_odds[:width].copy(), np.empty(width), np.exp(prior_log_odds)
     total, product = 0.0, 1.0
+    for c in range(width):
+        store(odds, c, every(1.0))
+        store(inclusion, c, every(0.0))
+        store(seen, c, every(0.0))
     for begin in range(0, len(order), LANES):
         block = order[begin : begin + LANES]
         rounds = line_up(block, ballot_start, ballot_voter, pushes, largest_push, fixed, span, waiting, plain)
@@ -98,8 +102,9 @@ def soft_pass(
             )  # fmt: skip
             for c in range(width):
                 inclusion[c, lane] = one[c]
-        if len(block) < LANES:
-            inclusion[:, len(block) :] = 0.0
+        for lane in range(len(block), LANES):
+            for c in range(width):
+                inclusion[c, lane] = 0.0
         count(
             block,
             rounds,
@@ -123,7 +128,8 @@ def soft_pass(
                 store(seen, c, plus(load(seen, c), load(inclusion, c)))
     for c in range(width):
         if not len(offered):
-            occurrences[c] += seen[c].sum()
+            for lane in range(LANES):
+                occurrences[c] += seen[c, lane]
     return total + math.log(product)
 
 
@@ -132,7 +138,13 @@ def room_for(width, lower, upper):
     """Tables for `weigh_odds`: what states are worth, the states themselves, and the sums over all sets."""
     states = (lower if upper >= width else upper) + 1
     cells = width if (width + 1) * states <= MOST_STATES else 0
-    return np.ones(((cells + 1) * states, LANES)), np.empty((states, LANES)), np.full((1, LANES), np.inf)
+    later, counter, everything = (
+        np.empty(((cells + 1) * states, LANES)),
+        np.empty((states, LANES)),
+        np.empty((1, LANES)),
+    )
+    store(everything, 0, every(np.inf))
+    return later, counter, everything
 
 
 @merged
@@ -316,9 +328,10 @@ def weigh_margins(margins, lower, upper, inclusion):
     width = len(margins)
     absorbing = upper >= width
     top = lower if absorbing else upper
-    later, counter = np.empty((width + 1, top + 1)), np.full(top + 1, -np.inf)
+    later, counter = np.empty((width + 1, top + 1)), np.empty(top + 1)
     for s in range(top + 1):
         later[width, s] = 0.0 if s >= lower else -np.inf
+        counter[s] = -np.inf if s else 0.0
     for c in range(width - 1, -1, -1):
         for s in range(top):
             later[c, s] = log_sum(later[c + 1, s], margins[c] + later[c + 1, s + 1])
@@ -326,7 +339,6 @@ def weigh_margins(margins, lower, upper, inclusion):
         if absorbing:
             later[c, top] = log_sum(later[c + 1, top], margins[c] + later[c + 1, top])
     log_partition = later[0, 0]
-    counter[0] = 0.0
     for c in range(width):
         inside = counter[top] + later[c + 1, top] if absorbing else -np.inf
         for s in range(top):
