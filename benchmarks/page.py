@@ -13,6 +13,7 @@ from benchmarks.crowds import CROWDS, Crowd
 from benchmarks.growth import APPROVALS, AXES, METHODS, Axis
 from benchmarks.methods import METHODS as MEASURED
 from benchmarks.results import Fits, Results
+from benchmarks.soft_parts import PARTS
 from benchmarks.start_up import COLD
 from benchmarks.tables import figures, seconds, table, times
 from benchmarks.targets import Line, above, below, crowd_lines, linear
@@ -38,6 +39,7 @@ def page(results: Results) -> str:
         *(crowd_section(results, crowd) for crowd in CROWDS.values()),
         growth_section(results),
         roofline_section(results),
+        parts_section(results),
         start_section(results),
     ]
     return "\n".join([header(results), *body, *stale_section(results)])
@@ -223,6 +225,33 @@ def roofline_section(results: Results) -> str:
         "What an iteration reads at least: a voter per ballot and where each instance begins; EM a mask per ballot as "
         "well, which AMLE needs only where a set is chosen anew.\n\n"
         f"{table(columns, rows)}" + "".join(f"\nInstructions: {reason}.\n" for reason in reasons)
+    )
+
+
+def parts_section(results: Results) -> str:
+    """Where the time of an iteration of EM goes."""
+    found, machine = results.soft_parts(), results.roofline()
+    if found is None:
+        return ""
+    spent = found["seconds"]
+    whole = spent["whole pass"]
+    parts = {name: spent[name] for name in PARTS}
+    parts["rest of the pass"] = whole - sum(parts.values())
+    parts["rates and priors (after the pass)"] = spent["rates and priors"]
+    bandwidth = machine["bandwidth"]["one core"] if machine else None
+    rows = []
+    for name, each in parts.items():
+        rate = found["bytes"][name] / each if name in found["bytes"] else None
+        cells = [name, figures(each * 1e3), figures(each / found["approvals"] * 1e9), f"{each / whole:.0%}"]
+        rows.append([*cells, f"{rate / bandwidth:.1%}" if rate and bandwidth else "-"])
+    columns = ["M, one thread", "ms", "nanoseconds an approval", "of the pass", "of read bandwidth"]
+    return (
+        "## Where an iteration of EM spends its time\n\n"
+        f"The whole pass takes {figures(whole * 1e3)} ms of computing, "
+        f"{figures(whole / found['approvals'] * 1e9)} ns an approval. "
+        "Parts are added one after the other, and the fastest of several runs counts; those without bandwidth work on "
+        "numbers in the first cache.\n\n"
+        f"{table(columns, rows)}"
     )
 
 

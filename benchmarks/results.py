@@ -6,7 +6,7 @@ import statistics
 from dataclasses import asdict
 from typing import Any, Literal, NamedTuple
 
-from benchmarks import comparison, roofline, start_up
+from benchmarks import comparison, roofline, soft_parts, start_up
 from benchmarks.crowds import CROWDS
 from benchmarks.exponents import Exponent, beyond_fixed_cost, fitted_exponent
 from benchmarks.growth import Axis, name_of, points_of
@@ -87,6 +87,10 @@ class Results:
     def instructions(self) -> Any:
         """Instructions per approval by method."""
         return self._noted("instructions", self.store.read("instructions", roofline.SETTINGS))
+
+    def soft_parts(self) -> Any:
+        """Seconds of an iteration of EM by part."""
+        return self._noted("soft_parts", self.store.read("soft_parts", soft_parts.SETTINGS))
 
     def start(self) -> Any:
         """Cold processes."""

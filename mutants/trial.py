@@ -35,7 +35,7 @@ COMPILING = 300.0  # seconds more where loops are compiled anew: one alone takes
 WAITING = 10  # times as long by the clock: a machine that is busy otherwise must not make a test look as if it hung
 LOOK = 0.1  # seconds between looks at whether the tests have ended
 COMPILED = re.compile(  # functions whose lines coverage does not see
-    r"^@(?:compiled|inlined|reordering|unordered)\ndef (\w+)", re.MULTILINE
+    r"^@(?:compiled|merged|unordered)\ndef (\w+)", re.MULTILINE
 )
 
 Stage = Literal["all", "likeliest", "others"]

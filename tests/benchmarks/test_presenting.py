@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import comparison
+from benchmarks import comparison, roofline, soft_parts
 from benchmarks.crowds import CROWDS, Crowd, Sets, drawn, same_sets
 from benchmarks.exponents import beyond_fixed_cost, fitted_exponent
 from benchmarks.growth import AXES, name_of, points_of
@@ -229,6 +229,19 @@ def test_stale_and_missing_results_are_told_on_the_page(tmp_path):
     stale = told.split("before the last change")[1]
     assert "growth.approvals.em" in stale
     assert "growth.approvals.amle" not in stale
+
+
+def test_parts_of_an_iteration_are_told_beside_what_they_leave_to_the_whole(tmp_path):
+    spent = dict(zip(soft_parts.PARTS, (0.001, 0.002, 0.003, 0.001), strict=True))
+    spent |= {"whole pass": 0.01, "rates and priors": 0.0005}
+    told = {"seconds": spent, "bytes": {"odds multiplied": 10**6}, "approvals": 10**6}
+    kept = store(tmp_path)
+    kept.measured("soft_parts", soft_parts.SETTINGS, lambda: told)
+    machine = {"bandwidth": {"one core": 1e9, "all cores": 2e9}, "seconds": {}, "bytes": {}}
+    kept.measured("roofline", roofline.SETTINGS, lambda: machine)
+    lines = page(Results(kept)).split("## Where an iteration of EM spends its time")[1].splitlines()
+    assert "| odds multiplied | 2.00 | 2.00 | 20% | 50.0% |" in lines
+    assert "| rest of the pass | 3.00 | 3.00 | 30% | - |" in lines
 
 
 # Small things

@@ -13,8 +13,9 @@ from epivote import AMLE, EM, Ballots, Parameters, SizeBounds, reference_crowd, 
 from epivote.engines import memory
 from epivote.estimate.workload import InMemoryWorkload
 from epivote.kernels import compiling
+from epivote.kernels.lanes import LANES
 from epivote.kernels.passes import CompiledPass
-from epivote.kernels.soft_loops import LARGEST, weigh_margins, weigh_odds
+from epivote.kernels.soft_loops import LARGEST, MOST_STATES, room_for, weigh_margins, weigh_odds
 from epivote.model.passes import ArrayPass
 from epivote.model.posterior import log_partition_and_inclusion
 from epivote.model.statistics import PassCounts
@@ -152,24 +153,25 @@ def test_a_second_pass_at_the_same_parameters_chooses_nothing_anew():
     st.lists(st.floats(-900, 900) | st.sampled_from([0.0, 1.0, -1.0]), min_size=1, max_size=9),
     st.integers(0, 9),
     st.integers(0, 9),
+    st.integers(0, LANES - 1),
 )
-def test_one_row_is_weighed_alike_however_large_its_margins(margins, lower, more):
+def test_one_row_is_weighed_alike_however_large_its_margins(margins, lower, more, lane):
     width = len(margins)
     lower = min(lower, width)
     upper = min(lower + more, width)
     row = np.array(margins)
     expected_total, expected = log_partition_and_inclusion(row[None, :], lower, upper)
-    top = lower if upper >= width else upper
-    found, room = np.empty(width), (np.empty((width + 1, top + 1)), np.empty(top + 1))
-    total = weigh_margins(row, lower, upper, *room, found)
+    found = np.empty(width)
+    total = weigh_margins(row, lower, upper, found)
     assert total == pytest.approx(expected_total[0], rel=1e-12, abs=1e-10)
     np.testing.assert_allclose(found, expected[0], rtol=1e-9, atol=1e-12)
     if np.abs(row).max() < 700:
-        later, counter = (np.empty((*table.shape, 1)) for table in room)
-        everything, inside = np.empty(1), np.empty((width, 1))
-        weigh_odds(np.exp(row)[:, None], lower, upper, later, counter, everything, inside)
-        partition, found = later[0, 0, 0], inside[:, 0]
-        if everything[0] < LARGEST and partition > 1 / LARGEST:
+        later, counter, everything = room_for(width, lower, upper)
+        odds, inside = np.ones((width, LANES)), np.empty((width, LANES))
+        odds[:, lane] = np.exp(row)
+        weigh_odds(odds, lower, upper, later, counter, everything, inside)
+        partition, found = later[0, lane], inside[:, lane]
+        if everything[0, lane] < LARGEST and partition > 1 / LARGEST:
             assert np.log(partition) == pytest.approx(expected_total[0], rel=1e-12, abs=1e-10)
             np.testing.assert_allclose(found, expected[0], rtol=1e-11, atol=1e-14)
         else:
@@ -235,6 +237,18 @@ def test_rows_with_few_and_with_many_ballots_are_weighed_alike(alternatives):
         np.testing.assert_allclose(resoft.voters, soft.voters, rtol=1e-12)
         np.testing.assert_allclose(resoft.occurrences, soft.occurrences, rtol=1e-12)
         assert retotal == pytest.approx(total, rel=1e-12)
+
+
+def test_rows_with_too_many_states_for_lockstep_are_weighed_one_by_one():
+    width, upper = 1500, 1400
+    assert (width + 1) * (upper + 1) > MOST_STATES
+    rng = np.random.default_rng(1)
+    task = InMemoryWorkload(Ballots.from_array(rng.random((2, 3, width)) < 0.5), SizeBounds(1, upper))
+    parameters = Parameters(np.full(3, 0.9), np.full(3, 0.2), np.full(width, 0.4))
+    for arrays, compiled in both(task):
+        (soft, total), (resoft, retotal) = (counted(one.soft, task, parameters) for one in (arrays, compiled))
+        np.testing.assert_allclose(resoft.voters, soft.voters, rtol=1e-11)
+        assert retotal == pytest.approx(total, rel=1e-11)
 
 
 @pytest.mark.parametrize("cells", [1, 500, 1 << 20])

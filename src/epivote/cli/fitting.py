@@ -19,7 +19,7 @@ from epivote.data.truths import Truths
 from epivote.errors import CrowdWarning, InputError
 from epivote.estimate.amle import AMLE
 from epivote.estimate.auto import Auto
-from epivote.estimate.base import Estimator
+from epivote.estimate.base import Estimator, RatedEstimator
 from epivote.estimate.baselines import Approval, Majority, Modal
 from epivote.estimate.calibrated import Calibrated
 from epivote.estimate.em import EM
@@ -97,6 +97,9 @@ def fit(export: Export, source: Path, options: Fitting, status: StatusLine, chec
     score_only = options.gold_use == "score" or (options.gold_use == "auto" and _all_known(right, ballots))
     gold, kept_aside = (None, right) if score_only else (right, None)
     estimator = _estimator(options, bounds, with_gold=gold is not None)
+    large = ballots.total_approvals >= WORTH_LOADING
+    if large and can_compile() and isinstance(estimator, RatedEstimator):
+        status.say("Estimating; the first large fit after an installation compiles its loops, once, in some 15 seconds")
     interrupted = False
     with warnings.catch_warnings(record=True) as noticed:
         warnings.simplefilter("always", CrowdWarning)
@@ -119,7 +122,7 @@ def fit(export: Export, source: Path, options: Fitting, status: StatusLine, chec
         notes.append(
             f"{counted(still_open, 'set')} in {options.gold} {'is' if still_open == 1 else 'are'} not filled in"
         )
-    if ballots.total_approvals >= WORTH_LOADING and not can_compile():
+    if large and not can_compile():
         notes.append("large fits are faster with numba, which is not installed; add it with: pip install numba")
     doubtful = weighed_sizes(ballots, estimator.estimate_.bounds).warning
     notes += [] if doubtful is None else [doubtful]

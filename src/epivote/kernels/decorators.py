@@ -8,12 +8,10 @@ from typing import Any
 
 from numba import njit
 
-kept: Any = partial(njit, cache=True, nogil=True)
+kept: Any = partial(njit, cache=True, nogil=True, error_model="numpy")
 
 compiled: Any = kept()
-inlined: Any = kept(inline="always")
-"""For what is called once a row with so many arrays that the call itself would show."""
+merged: Any = kept(forceinline=True)
+"""For what is called once a row or block with so many arrays that the call itself would show."""
 unordered: Any = kept(fastmath={"nnan", "nsz"})
 """For comparisons of numbers that are all defined, in any order."""
-reordering: Any = kept(fastmath={"contract", "reassoc"})
-"""For sums that need not agree to the last bit."""

@@ -6,7 +6,7 @@ Arguments come one by one, in the groups of `arguments.py`: handed over as named
 
 import numpy as np
 
-from epivote.kernels.decorators import compiled, inlined, unordered
+from epivote.kernels.decorators import compiled, merged, unordered
 from epivote.kernels.masks import LAST_PLACE, NONE, ONE, bits, mask_of
 
 TIE_SCALE = 1e9  # margins are compared as whole numbers of 1e-9, like `choose.TIE_DECIMALS`
@@ -99,7 +99,7 @@ def hard_change(
                 flips &= flips - ONE
 
 
-@inlined
+@merged
 def margins_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, prior, pushes, margins):
     """Log-odds of one row's cells: ticks in the order of the ballots, then the prior, then the threshold."""
     margins[:] = 0.0

@@ -1,25 +1,42 @@
 """The soft pass over a shard as compiled loops: odds, probabilities, counts.
 
-It does what `ArrayPass` does with arrays, up to rounding. Rows are worked through in blocks, in lockstep: the inner
-loops run over the rows of a block, each in a lane of its own, which the compiler turns into vector instructions.
+It does what `ArrayPass` does with arrays, up to rounding. Eight rows are worked on in lockstep, each in a lane of its
+own (`lanes.py`). Evidence is multiplied as odds: a voter's two factors are worked out once an iteration, so that no
+cell needs a logarithm or an exponential. Each product and each sum of positive numbers is off by at most one rounding,
+so all results are off by about as many roundings as there are ballots on an instance and alternatives, relative to
+themselves. Rows whose odds could leave the range of floats are weighed one by one in logarithms.
 """
 
 import math
 
 import numpy as np
 
-from epivote.kernels.decorators import compiled, inlined, reordering
+from epivote.kernels.decorators import compiled, merged
 from epivote.kernels.hard_loops import margins_of
-from epivote.kernels.masks import LAST_PLACE, ONE
+from epivote.kernels.lanes import (
+    LANES,
+    add_pairs,
+    every,
+    gather,
+    load,
+    over,
+    plus,
+    plus_product,
+    shifted,
+    smaller,
+    store,
+    times,
+    where_negative,
+)
 
 PLAIN_RANGE = 300.0  # log-odds whose products stay far from the limits of floats (e^709)
 LARGEST = 1e130  # odds; the product of two stays below the largest float (1e308)
-MOST_LANES = 160  # rows weighed in lockstep; found by trying with `make bench`
-NUMBERS_PER_BLOCK = 1 << 16  # 512 kB of floats, within the second cache
-FEWEST_LANES = 8  # rows from which lockstep pays: one vector of 8 floats
+MOST_STATES = 1 << 21  # of a size counter over all cells: 128 MB; rows with more are weighed one by one
+KEPT_BALLOTS = 32  # of every row that are read once and counted from a table in the first cache; a round number
+BITS = 64  # of a mask
 
 
-@reordering
+@compiled
 def soft_pass(
     ballot_start, ballot_voter, masks, tick_start, tick_column, offered,  # BallotColumns
     prior_log_odds, pushes, largest_push,  # Evidence
@@ -32,35 +49,45 @@ def soft_pass(
     `factors` are what a ballot of each voter multiplies the odds of a cell by that it ticks, and of one that it leaves.
     Rows are taken in `order`, those with most ballots first, so that those side by side have about equally many.
     """
-    rows = len(order)
     width = offered.shape[1] if len(offered) else len(prior_log_odds)
-    top = lower if upper >= width else upper
-    lanes = max(1, min(MOST_LANES, NUMBERS_PER_BLOCK // ((width + 1) * (top + 1))))
-    odds, inclusion, later = np.ones((width, lanes)), np.empty((width, lanes)), np.empty((width + 1, top + 1, lanes))
-    counter, everything = np.empty((top + 1, lanes)), np.empty(lanes)
-    prior, one = prior_log_odds[:width].copy(), np.empty(width)
-    prior_odds, plain = np.exp(prior_log_odds), np.empty(lanes, np.bool_)
-    mask, found = np.empty(lanes, np.uint64), np.empty(lanes)
+    odds, inclusion, seen = np.empty((width, LANES)), np.empty((width, LANES)), np.empty((width, LANES))
+    later, counter, everything = room_for(width, lower, upper)
+    span, waiting, plain = np.empty((3, LANES), np.int64), np.empty((1, LANES), np.int64), np.empty(LANES, np.bool_)
+    voter, mask = np.empty((KEPT_BALLOTS + 1, LANES), np.int64), np.empty((KEPT_BALLOTS + 1, LANES), np.int64)
+    prior, one, prior_odds = prior_log_odds[:width].copy(), np.empty(width), np.exp(prior_log_odds)
     total, product = 0.0, 1.0
-    for first in range(0, rows, lanes):
-        block = order[first : first + lanes]
-        count = len(block)
-        for lane in range(count):
-            row = block[lane]
-            for c in range(width):
-                one[c] = prior_odds[offered[row, c] if len(offered) else c]
-            plain[lane] = not (len(fixed) and fixed[row]) and in_range(
-                row, ballot_start, ballot_voter, pushes, largest_push
-            )
-            if plain[lane]:
-                odds_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, factors, one)
-                for c in range(width):
-                    odds[c, lane] = one[c]
+    for c in range(width):
+        store(odds, c, every(1.0))
+        store(inclusion, c, every(0.0))
+        store(seen, c, every(0.0))
+    for begin in range(0, len(order), LANES):
+        block = order[begin : begin + LANES]
+        rounds = line_up(block, ballot_start, ballot_voter, pushes, largest_push, fixed, span, waiting, plain)
+        for c in range(width):
+            if len(offered):
+                for lane in range(len(block)):
+                    odds[c, lane] = prior_odds[offered[block[lane], c]]
+            else:
+                store(odds, c, every(prior_odds[c]))
+        multiply(
+            block,
+            rounds,
+            ballot_start,
+            ballot_voter,
+            masks,
+            tick_start,
+            tick_column,
+            factors,
+            span,
+            waiting,
+            voter,
+            mask,
+            odds,
+        )
         weigh_odds(odds, lower, upper, later, counter, everything, inclusion)
-        for lane in range(count):
-            row = block[lane]
-            partition = later[0, 0, lane]
-            if plain[lane] and everything[lane] < LARGEST and partition > 1.0 / LARGEST:
+        for lane in range(len(block)):
+            row, partition = block[lane], later[0, lane]
+            if plain[lane] and everything[0, lane] < LARGEST and partition > 1.0 / LARGEST:
                 product *= partition
                 if not 1.0 / LARGEST < product < LARGEST:
                     total += math.log(product)
@@ -69,163 +96,242 @@ def soft_pass(
             if len(offered):
                 for c in range(width):
                     prior[c] = prior_log_odds[offered[row, c]]
-            margins_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, prior, pushes, one)
-            if len(fixed) and fixed[row]:
-                for c in range(width):
-                    inclusion[c, lane] = given[row, c]
-                    total += one[c] * given[row, c]
-            else:
-                total += weigh_margins(one, lower, upper, later[:, :, lane], counter[:, lane], inclusion[:, lane])
-        sizes = everything  # not needed any more
-        sizes[:] = 0.0
-        for c in range(width):
-            sizes += inclusion[c]
-        rounds = add_up(block, ballot_start, ballot_voter, masks, inclusion, sizes, voters, mask, found)
-        for lane in range(count):
-            begin, end = ballot_start[block[lane]] + rounds, ballot_start[block[lane] + 1]
-            if begin < end:
-                for c in range(width):
-                    one[c] = inclusion[c, lane]
-                hits_of(begin, end, ballot_voter, masks, tick_start, tick_column, one, sizes[lane], voters)
-            if len(offered):
-                for c in range(width):
-                    occurrences[offered[block[lane], c]] += inclusion[c, lane]
-        if not len(offered):
+            total += weigh_row(
+                row, ballot_start, ballot_voter, masks, tick_start, tick_column, prior, pushes,
+                lower, upper, fixed, given, one,
+            )  # fmt: skip
             for c in range(width):
-                inside = 0.0
-                for lane in range(count):
-                    inside += inclusion[c, lane]
-                occurrences[c] += inside
+                inclusion[c, lane] = one[c]
+        for lane in range(len(block), LANES):
+            for c in range(width):
+                inclusion[c, lane] = 0.0
+        count(
+            block,
+            rounds,
+            ballot_start,
+            ballot_voter,
+            masks,
+            tick_start,
+            tick_column,
+            span,
+            waiting,
+            voter,
+            mask,
+            inclusion,
+            voters,
+        )
+        for c in range(width):
+            if len(offered):
+                for lane in range(len(block)):
+                    occurrences[offered[block[lane], c]] += inclusion[c, lane]
+            else:
+                store(seen, c, plus(load(seen, c), load(inclusion, c)))
+    for c in range(width):
+        if not len(offered):
+            for lane in range(LANES):
+                occurrences[c] += seen[c, lane]
     return total + math.log(product)
 
 
 @compiled
-def active_in(block, ballot_start, number, active):
-    """How many rows of a block, which has those with most ballots first, have a ballot of this number."""
-    while active and ballot_start[block[active - 1] + 1] - ballot_start[block[active - 1]] <= number:
-        active -= 1
-    return active
+def room_for(width, lower, upper):
+    """Tables for `weigh_odds`: what states are worth, the states themselves, and the sums over all sets."""
+    states = (lower if upper >= width else upper) + 1
+    cells = width if (width + 1) * states <= MOST_STATES else 0
+    later, counter, everything = (
+        np.empty(((cells + 1) * states, LANES)),
+        np.empty((states, LANES)),
+        np.empty((1, LANES)),
+    )
+    store(everything, 0, every(np.inf))
+    return later, counter, everything
 
 
-@reordering
-def add_up(block, ballot_start, ballot_voter, masks, inclusion, sizes, voters, mask, found):
-    """Count hits and right ones seen of the first ballots of a block's rows: one ballot of every row at a time, as
-    long as enough rows have one; gives how many that were.
+@merged
+def line_up(block, ballot_start, ballot_voter, pushes, largest_push, fixed, span, waiting, plain):
+    """Where the ballots of every lane begin and which is the last, how many are waiting (as a negative number), and
+    whether its odds surely stay within the range of numbers; gives the largest number of ballots.
+
+    Lanes without a row have no ballots; lanes without ballots have those of the first row to look at.
     """
-    number, active = 0, len(block) if len(masks) else 0
-    while True:
-        active = active_in(block, ballot_start, number, active)
-        if active < FEWEST_LANES:
-            return number
-        for lane in range(active):
-            mask[lane] = masks[ballot_start[block[lane]] + number]
-        found[:] = 0.0
-        for c in range(len(inclusion)):
-            inside, place = inclusion[c], np.uint64(LAST_PLACE - c)
-            for lane in range(active):
-                found[lane] += inside[lane] if np.int64(mask[lane] << place) < 0 else 0.0
-        for lane in range(active):
-            voter = ballot_voter[ballot_start[block[lane]] + number]
-            voters[voter, 0] += found[lane]
-            voters[voter, 1] += sizes[lane]
-        number += 1
-
-
-@inlined
-def odds_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, factors, odds):
-    """Multiply the prior odds of a row's cells by what its ballots say."""
-    all_left = 1.0
-    for b in range(ballot_start[row], ballot_start[row + 1]):
-        ticked, left = factors[ballot_voter[b], 0], factors[ballot_voter[b], 1]
-        if len(masks):
-            mask = masks[b]
-            for c in range(len(odds)):
-                odds[c] *= ticked if (mask >> np.uint64(c)) & ONE else left
-        else:
-            all_left *= left
-            for k in range(tick_start[b], tick_start[b + 1]):
-                odds[tick_column[k]] *= ticked / left
-    if not len(masks):
-        for c in range(len(odds)):
-            odds[c] *= all_left
-
-
-@inlined
-def hits_of(begin, end, ballot_voter, masks, tick_start, tick_column, inside, size, voters):
-    """Count the hits and right ones seen of these ballots of one row."""
-    for b in range(begin, end):
-        found = 0.0
-        if len(masks):
-            mask = masks[b]
-            for c in range(len(inside)):
-                found += inside[c] if (mask >> np.uint64(c)) & ONE else 0.0
-        else:
-            for k in range(tick_start[b], tick_start[b + 1]):
-                found += inside[tick_column[k]]
-        voters[ballot_voter[b], 0] += found
-        voters[ballot_voter[b], 1] += size
+    rounds = 0
+    for lane in range(LANES):
+        row = block[lane] if lane < len(block) else block[0]
+        cast = ballot_start[row + 1] - ballot_start[row] if lane < len(block) else 0
+        span[0, lane] = ballot_start[row if cast else block[0]]
+        span[1, lane] = span[0, lane] + max(cast - 1, 0)
+        waiting[0, lane] = -cast
+        rounds = max(rounds, cast)
+    safe = largest_push * rounds <= PLAIN_RANGE
+    for lane in range(len(block)):
+        row = block[lane]
+        plain[lane] = not (len(fixed) and fixed[row]) and (safe or in_range(row, ballot_start, ballot_voter, pushes))
+    return rounds
 
 
 @compiled
-def in_range(row, ballot_start, ballot_voter, pushes, largest_push):
+def in_range(row, ballot_start, ballot_voter, pushes):
     """Whether no product of the odds of a row's ballots can leave the range of numbers."""
-    first, end = ballot_start[row], ballot_start[row + 1]
-    if largest_push * (end - first) <= PLAIN_RANGE:
-        return True
     spread = 0.0
-    for b in range(first, end):
+    for b in range(ballot_start[row], ballot_start[row + 1]):
         spread += abs(pushes[ballot_voter[b], 0]) + abs(pushes[ballot_voter[b], 1])
     return spread <= PLAIN_RANGE
 
 
-@reordering
+@merged
+def next_ballots(number, span, ballot_voter, masks, width, voter, mask):
+    """Who cast the ballot of this number in every lane, or its last one, and its ticks as the highest bits.
+
+    Those of the first ballots are kept, each in a row of `voter` and `mask`; all others share the row after them, which
+    is given back.
+    """
+    at = min(number, KEPT_BALLOTS)
+    for lane in range(LANES):
+        b = min(span[0, lane] + number, span[1, lane])
+        voter[at, lane] = ballot_voter[b]
+        span[2, lane] = b
+    store(mask, at, shifted(gather(masks, None, span, 2), every(np.uint64(BITS - width))))
+    return at
+
+
+@merged
+def multiply(
+    block, rounds, ballot_start, ballot_voter, masks, tick_start, tick_column, factors, span, waiting, voter, mask, odds
+):  # fmt: skip
+    """Multiply the odds of a block's cells by what its ballots say, one ballot of every row at a time."""
+    width, one = len(odds), every(1.0)
+    if not len(masks):
+        for lane in range(len(block)):
+            all_left = 1.0
+            for b in range(ballot_start[block[lane]], ballot_start[block[lane] + 1]):
+                ticked, left = factors[ballot_voter[b], 0], factors[ballot_voter[b], 1]
+                all_left *= left
+                for k in range(tick_start[b], tick_start[b + 1]):
+                    odds[tick_column[k], lane] *= ticked / left
+            for c in range(width):
+                odds[c, lane] *= all_left
+        return
+    still = load(waiting, 0)
+    for number in range(rounds):
+        at = next_ballots(number, span, ballot_voter, masks, width, voter, mask)
+        ticked = where_negative(still, gather(factors, 0, voter, at), one)
+        left = where_negative(still, gather(factors, 1, voter, at), one)
+        bits = load(mask, at)
+        for c in range(width - 1, -1, -1):
+            store(odds, c, times(load(odds, c), where_negative(bits, ticked, left)))
+            bits = plus(bits, bits)
+        still = plus(still, every(1))
+
+
+@merged
+def count(
+    block, rounds, ballot_start, ballot_voter, masks, tick_start, tick_column,
+    span, waiting, voter, mask, inclusion, voters,
+):  # fmt: skip
+    """Count the hits and right ones seen of a block's ballots, one ballot of every row at a time."""
+    width, none = len(inclusion), every(0.0)
+    size = none
+    for c in range(width):
+        size = plus(size, load(inclusion, c))
+    if not len(masks):
+        sizes = np.empty((1, LANES))
+        store(sizes, 0, size)
+        for lane in range(len(block)):
+            for b in range(ballot_start[block[lane]], ballot_start[block[lane] + 1]):
+                hits = 0.0
+                for k in range(tick_start[b], tick_start[b + 1]):
+                    hits += inclusion[tick_column[k], lane]
+                voters[ballot_voter[b], 0] += hits
+                voters[ballot_voter[b], 1] += sizes[0, lane]
+        return
+    still = load(waiting, 0)
+    for number in range(rounds):
+        at = number
+        if number >= KEPT_BALLOTS:
+            at = next_ballots(number, span, ballot_voter, masks, width, voter, mask)
+        bits, found = load(mask, at), none
+        for c in range(width - 1, -1, -1):
+            found = plus(found, where_negative(bits, load(inclusion, c), none))
+            bits = plus(bits, bits)
+        add_pairs(voters, voter, at, where_negative(still, found, none), where_negative(still, size, none))
+        still = plus(still, every(1))
+
+
+@merged
 def weigh_odds(odds, lower, upper, later, counter, everything, inclusion):
     """Probability of every cell to be right, for a block of rows, each in a lane of its own.
 
-    A size counter runs over the cells; it stops counting at `lower` where no upper bound binds. `later[0, 0]` is then
-    the sum over all allowed sets, and `everything` that over all sets; both must have stayed in a safe range.
+    A size counter runs over the cells; it stops counting at `lower` where no upper bound binds. The first row of
+    `later` is then the sum over all allowed sets, and `everything` that over all sets; both must have stayed in a safe
+    range. Nothing is done if there is no room for the states.
     """
-    width, lanes = odds.shape
+    width = len(odds)
     absorbing = upper >= width
     top = lower if absorbing else upper
-    everything[:] = 1.0
-    for s in range(top + 1):
-        later[width, s] = 1.0 if s >= lower else 0.0
-        counter[s] = 0.0 if s else 1.0
+    states = top + 1
+    if len(later) < (width + 1) * states:
+        return
+    for s in range(states):
+        store(later, width * states + s, every(1.0 if s >= lower else 0.0))
+        store(counter, s, every(0.0 if s else 1.0))
+    product = every(1.0)
     for c in range(width - 1, -1, -1):
-        odd = odds[c]
+        odd = load(odds, c)
+        product = plus_product(product, product, odd)
+        here, after = c * states, (c + 1) * states
+        without = load(later, after)
         for s in range(top):
-            here, without, with_it = later[c, s], later[c + 1, s], later[c + 1, s + 1]
-            for lane in range(lanes):
-                here[lane] = without[lane] + odd[lane] * with_it[lane]
-        here, without = later[c, top], later[c + 1, top]
-        for lane in range(lanes):
-            everything[lane] *= 1.0 + odd[lane]
-            here[lane] = without[lane] * (1.0 + odd[lane]) if absorbing else without[lane]
-    share = 1.0 / later[0, 0]
+            with_it = load(later, after + s + 1)
+            store(later, here + s, plus_product(without, odd, with_it))
+            without = with_it
+        if absorbing:
+            without = plus_product(without, odd, without)
+        store(later, here + top, without)
+    store(everything, 0, product)
+    one = every(1.0)
+    share = over(one, load(later, 0))
     for c in range(width):
-        odd, inside, full, with_it = odds[c], inclusion[c], counter[top], later[c + 1, top]
-        for lane in range(lanes):
-            inside[lane] = full[lane] * odd[lane] * with_it[lane] if absorbing else 0.0
-            full[lane] *= 1.0 + odd[lane] if absorbing else 1.0
-        for s in range(top - 1, -1, -1):
-            here, above, with_it = counter[s], counter[s + 1], later[c + 1, s + 1]
-            for lane in range(lanes):
-                part = here[lane] * odd[lane]
-                above[lane] += part
-                inside[lane] += part * with_it[lane]
-        for lane in range(lanes):
-            inside[lane] = min(inside[lane] * share[lane], 1.0)
+        odd, after = load(odds, c), (c + 1) * states
+        below, inside = load(counter, 0), every(0.0)
+        for s in range(1, states):
+            here = load(counter, s)
+            inside = plus_product(inside, below, load(later, after + s))
+            store(counter, s, plus_product(here, odd, below))
+            below = here
+        if absorbing:
+            inside = plus_product(inside, below, load(later, after + top))
+            store(counter, top, plus_product(load(counter, top), odd, below))
+        store(inclusion, c, smaller(times(inside, times(odd, share)), one))
 
 
 @compiled
-def weigh_margins(margins, lower, upper, later, counter, inclusion):
-    """The same in logarithms, for margins of hundreds; gives the logarithm of the sum."""
+def weigh_row(
+    row, ballot_start, ballot_voter, masks, tick_start, tick_column, prior, pushes,
+    lower, upper, fixed, given, inclusion,
+):  # fmt: skip
+    """The same for one row, in logarithms, or as given; returns the logarithm of its sum over all allowed sets."""
+    width = len(prior)
+    margins = np.empty(width)
+    margins_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, prior, pushes, margins)
+    if not (len(fixed) and fixed[row]):
+        return weigh_margins(margins, lower, upper, inclusion)
+    weight = 0.0
+    for c in range(width):
+        inclusion[c] = given[row, c]
+        weight += margins[c] * given[row, c]
+    return weight
+
+
+@compiled
+def weigh_margins(margins, lower, upper, inclusion):
+    """Probability of every cell to be right from margins of any size; gives the logarithm of the sum."""
     width = len(margins)
     absorbing = upper >= width
     top = lower if absorbing else upper
+    later, counter = np.empty((width + 1, top + 1)), np.empty(top + 1)
     for s in range(top + 1):
         later[width, s] = 0.0 if s >= lower else -np.inf
+        counter[s] = -np.inf if s else 0.0
     for c in range(width - 1, -1, -1):
         for s in range(top):
             later[c, s] = log_sum(later[c + 1, s], margins[c] + later[c + 1, s + 1])
@@ -233,8 +339,6 @@ def weigh_margins(margins, lower, upper, later, counter, inclusion):
         if absorbing:
             later[c, top] = log_sum(later[c + 1, top], margins[c] + later[c + 1, top])
     log_partition = later[0, 0]
-    counter[:] = -np.inf
-    counter[0] = 0.0
     for c in range(width):
         inside = counter[top] + later[c + 1, top] if absorbing else -np.inf
         for s in range(top):
