@@ -89,7 +89,7 @@ def _found(page: Page, fitted: Fitted, *, everything: bool = False) -> list[Text
     summary, ballots = fitted.summary, fitted.export.ballots
     lines = page.wrapped(headline(summary))
     if summary.held_back is not None:
-        lines += page.wrapped(_scored(summary))
+        lines += page.wrapped(scored(summary))
     for sentence in summary.about_confidence if everything else short_confidence(summary):
         lines += page.wrapped(sentence)
     if everything:
@@ -187,7 +187,8 @@ def short_gold(summary: Summary) -> tuple[str, ...]:
     )
 
 
-def _scored(summary: Summary) -> str:
+def scored(summary: Summary) -> str:
+    """How many sets with gold kept aside are exactly right."""
     check = summary.held_back
     assert check is not None
     assert check.scores is not None

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from epivote.data.any_ballots import AnyBallots
 from epivote.data.ballots import Ballots, Duplicates, MenuLike
 from epivote.data.blocks import Menu
 from epivote.data.lists import Lists
@@ -183,7 +182,7 @@ def expanded(ballots: Ballots) -> Ballots:
     )
 
 
-def without_alternative(ballots: AnyBallots, name: str) -> Ballots:
+def without_alternative(ballots: Ballots, name: str) -> Ballots:
     """The same ballots without one alternative: ticks on it and its place in menus are gone."""
     gone = ballots.alternatives.index(name)
     renumber = np.arange(ballots.n_alternatives) - (np.arange(ballots.n_alternatives) > gone)
@@ -197,8 +196,7 @@ def without_alternative(ballots: AnyBallots, name: str) -> Ballots:
     ticks = rest(ballots.approval_start, ballots.approved)
     menu = None if ballots.menu is None else Menu(*rest(ballots.menu.start, ballots.menu.offered))
     names = tuple(each for each in ballots.alternatives if each != name)
-    whole = ballots.in_memory()
-    return replace(whole, alternatives=names, approval_start=ticks.start, approved=ticks.values, menu=menu)
+    return replace(ballots, alternatives=names, approval_start=ticks.start, approved=ticks.values, menu=menu)
 
 
 def encode_menu(menu: MenuLike, instances: tuple[str, ...], alternatives: tuple[str, ...]) -> Menu | None:

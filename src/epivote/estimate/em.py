@@ -164,7 +164,7 @@ class EM(RatedEstimator):
         self._check()
         if self.groups is not None and self.groups > 1:
             raise InputError("partial_fit knows no groups; leave groups=None, or fit all ballots at once")
-        batch = self._as_ballots(batch)
+        batch = self._as_ballots(batch).in_memory()
         is_fitted = self._stream is None and (self._estimate is not None or self._model is not None)
         if batch.multiplicities is not None or (is_fitted and self.model_.multiplicities is not None):
             raise InputError("partial_fit takes voters one by one; give it, and fit before it, ballots.expanded()")

@@ -90,7 +90,7 @@ def read_crowd_kit(source: SourceFile, reading: Reading) -> Export:
 def read_ticks(source: SourceFile, reading: Reading) -> Export:
     """A row per tick; a row without alternative makes an empty ballot."""
     found = _read(source, reading, "ticks")
-    if (found.ballots.ballot_sizes > 0).all():
+    if found.ballots.total_empty == 0:
         note = (
             "a row is one tick, so a voter who ticked nothing has no row and counts as not having answered; "
             "add rows with a blank alternative for those who did"
