@@ -289,23 +289,16 @@ class Summary:
         """The estimated sets against the gold sets kept aside; None if there is nothing to compare."""
         if not self.comparable:
             return None
+        # in the order of the instances: no mean must depend on the order of a gold file
+        places = np.array(sorted(self.places[name] for name in self.comparable))
         found = Comparison.joined(
-            compare(part.truths, self._gold_of(part), part.ballots)
-            for part in self.estimate.parts(np.array(sorted(self.places[name] for name in self.comparable)))
+            compare(part.truths, {name: self.comparable[name] for name in part.truths}, part.ballots)
+            for part in self.estimate.parts(places)
         )
-        scores = scores_of(found)
-        places = np.array([self.places[name] for name in found.instances])
-        # in the order of the instances: the mean confidence of a bin must not depend on the order of a gold file
-        order = np.argsort(places)
-        right = found.zero_one[order] == 1
-        bins = calibration(self.confidence[places[order]], right) if self.is_rated else []
-        outcomes = dict(zip(places[order].tolist(), right.tolist(), strict=True))
+        scores, right = scores_of(found), found.zero_one == 1
+        bins = calibration(self.confidence[places], right) if self.is_rated else []
+        outcomes = dict(zip(places.tolist(), right.tolist(), strict=True))
         return GoldCheck(scores.n_instances, int(right.sum()), scores, tuple(bins), outcomes)
-
-    def _gold_of(self, part: Estimate) -> dict[str, frozenset[str]]:
-        """Gold sets kept aside of these instances, in the order in which they were given."""
-        here = part.ballots.places(self.comparable)
-        return {name: self.comparable[name] for name in here}
 
     @cached_property
     def from_ballots_alone(self) -> tuple[Truths, FloatArray] | None:

@@ -18,7 +18,7 @@ from epivote.cli import estimating
 from epivote.data import packed as packed_module
 from epivote.data import packing
 from epivote.data.packed_block import PackedBlock
-from epivote.estimate import probe, reliability, reproducibility, size_evidence
+from epivote.estimate import probe, reliability, reproducibility, size_evidence, starts
 from epivote.evaluate import looked_at
 from epivote.formats.write import write_menu
 from epivote.report import content, embedded
@@ -27,7 +27,7 @@ from said import run, said, told
 
 PER_BLOCK = 40  # ballots
 TOGETHER = 3 * PER_BLOCK  # ballots of single instances, or of a sample, that may be held at once
-DRAWN = reference_crowd(120, 15, 5, 2, seed=3)
+DRAWN = reference_crowd(100, 15, 5, 2, seed=3)
 CAST = {key: ticks or {"a1"} for key, ticks in DRAWN.ballots.items()}  # no empty ballots, of which readers would tell
 CROWD = Ballots.from_mapping(CAST)
 
@@ -76,6 +76,8 @@ def few(monkeypatch):
         (reproducibility, "MOST_CHECKED", PER_BLOCK),
         (size_evidence, "BALLOTS_ASKED", PER_BLOCK),
         (probe, "SAMPLE_INSTANCES", 5),
+        (starts, "ENOUGH_PAIRS", PER_BLOCK),
+        (starts, "PAIRS_PER_VOTER", 1),
         (estimating, "MOST_AHEAD", 5),
         (embedded, "MOST_INSTANCES", 8),
         (content, "DOUBTS_SHOWN", 5),
@@ -86,15 +88,44 @@ def few(monkeypatch):
 COMMANDS = {
     "inspect": ("inspect", "{folder}"),
     "inspect with bounds": ("inspect", "{folder}", "--size", "1..2"),
-    "aggregate": ("aggregate", "{folder}", "--size", "1..2", "--out", "{out}/all"),
-    "aggregate to a pipe": ("aggregate", "{folder}", "--size", "1..2", "--out", "-"),
-    "aggregate with report": ("aggregate", "{folder}", "--size", "1..2", "--report", "{out}/r.html"),
-    "aggregate with gold": ("aggregate", "{folder}", "--size", "1..2", "--gold", "{gold}", "--json"),
-    "report": ("report", "{folder}", "--size", "1..2", "-o", "{out}/r.html", "--gold", "{gold}"),
+    "aggregate": ("aggregate", "{folder}", "--size", "1..2", "--method", "amle", "--out", "{out}/all"),
+    "aggregate to a pipe": ("aggregate", "{folder}", "--size", "1..2", "--method", "amle", "--out", "-"),
+    "aggregate with report": (
+        "aggregate",
+        "{folder}",
+        "--size",
+        "1..2",
+        "--method",
+        "amle",
+        "--report",
+        "{out}/r.html",
+    ),
+    "aggregate with gold": (
+        "aggregate",
+        "{folder}",
+        "--size",
+        "1..2",
+        "--method",
+        "amle",
+        "--gold",
+        "{gold}",
+        "--json",
+    ),
+    "report": ("report", "{folder}", "--size", "1..2", "--method", "em", "-o", "{out}/r.html", "--gold", "{gold}"),
     "report of a rule": ("report", "{folder}", "--size", "1..2", "-o", "{out}/r.html", "--method", "approval"),
-    "report without names": ("report", "{folder}", "--size", "1..2", "-o", "{out}/r.html", "--anonymize"),
-    "review": ("review", "{folder}", "--size", "1..2", "-o", "{out}/review.csv"),
-    "explain": ("explain", "{folder}", CROWD.instances[50], "--size", "1..2"),
+    "report without names": (
+        "report",
+        "{folder}",
+        "--size",
+        "1..2",
+        "-o",
+        "{out}/r.html",
+        "--method",
+        "amle",
+        "--anonymize",
+    ),
+    "review": ("review", "{folder}", "--size", "1..2", "--method", "amle", "-o", "{out}/review.csv"),
+    "explain": ("explain", "{folder}", CROWD.instances[40], "--size", "1..2"),
     "gold": ("gold", "{folder}", "--size", "1..2", "-o", "{out}/answer.csv"),
     "plan": ("plan", "--ballots", "{folder}", "--size", "1..2"),
     "convert to CSV": ("convert", "{folder}", "{out}/b.csv", "--menu-out", "{out}/menu.csv"),
@@ -172,13 +203,13 @@ def test_a_report_of_many_instances_has_the_most_doubtful_and_a_sample(both, tmp
     assert len(names) == most
     assert set(found["instance"][:doubtful]) <= names
     assert names != set(found["instance"][:most])
-    words = f"The page holds {most} of 120 instances: the {doubtful} most doubtful and a random sample of"
+    words = f"The page holds {most} of 100 instances: the {doubtful} most doubtful and a random sample of"
     assert f"{words} {most - doubtful} others (seed 0)." in one.root.text()
-    assert f"{(found['confidence'] >= 0.95).sum()} of 120" in one.root.text(), "all instances are counted"
+    assert f"{(found['confidence'] >= 0.95).sum()} of 100" in one.root.text(), "all instances are counted"
 
 
 @pytest.mark.parametrize(
-    "command", [("review", "--threshold", "0.9"), ("explain", CROWD.instances[50]), ("plan", "--ballots")]
+    "command", [("review", "--threshold", "0.9"), ("explain", CROWD.instances[40]), ("plan", "--ballots")]
 )
 def test_what_is_said_is_the_same(both, command):
     sources, how = both
@@ -201,7 +232,7 @@ def test_sets_in_a_pipe_are_those_of_the_file(both):
     sources, how = both
     one, other = (said("aggregate", each, *how, "--out", "-") for each in sources)
     assert one == other
-    assert one.count("\n") == 121
+    assert one.count("\n") == 101
 
 
 def test_gold_that_was_kept_aside_is_scored(both, tmp_path):
@@ -209,7 +240,7 @@ def test_gold_that_was_kept_aside_is_scored(both, tmp_path):
     gold = ("--gold", tmp_path / "gold.csv")
     one, other = (told("aggregate", each, *how, *gold)["accuracy"] for each in sources)
     assert one == other
-    assert one["n_instances"] == 120
+    assert one["n_instances"] == 100
     shown = said("aggregate", sources[0], *how, *gold)
     assert "Scored against gold (not used for fitting): " in shown
     (tmp_path / "other.csv").write_text("instance,alternatives\nnowhere,x\n")
