@@ -145,14 +145,20 @@ class Summary:
     def sets(self, limit: int | None = None) -> list[FoundSet]:
         """The estimated sets in the order of the instances; the first `limit` of them if it is given."""
         count = self.estimate.ballots.n_instances
-        first = np.arange(count if limit is None else min(limit, count))
-        confidence = self.confidence[:limit].tolist() if self.is_rated else [None] * len(first)
-        cast = self.estimate.ballots.cast_per_instance[:limit].tolist()
-        sets = ((name, tuple(part.truths.listed(name))) for part in self.estimate.parts(first) for name in part.truths)
-        return [
+        return self.sets_at(np.arange(count if limit is None else min(limit, count)))
+
+    def sets_at(self, places: IntArray) -> list[FoundSet]:
+        """The estimated sets of the instances with these numbers, in that order."""
+        order = np.argsort(places, kind="stable")
+        confidence = self.confidence[places[order]].tolist() if self.is_rated else [None] * len(places)
+        cast = self.estimate.ballots.cast_per_instance[places[order]].tolist()
+        parts = self.estimate.parts(places[order])
+        sets = ((name, tuple(part.truths.listed(name))) for part in parts for name in part.truths)
+        found = [
             FoundSet(name, members, sure, ballots)
             for (name, members), sure, ballots in zip(sets, confidence, cast, strict=True)
         ]
+        return [found[rank] for rank in np.argsort(order).tolist()]
 
     @property
     def confidence(self) -> FloatArray:

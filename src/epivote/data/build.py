@@ -115,6 +115,7 @@ def assemble(
     ballot_voter: IntArray,
     ballot_instance: IntArray,
     approvals: Lists,
+    cell_of_row: IntArray | None = None,
     menu: MenuLike | None = None,
     multiplicities: IntArray | None = None,
     duplicates: Duplicates = "error",
@@ -123,8 +124,9 @@ def assemble(
 ) -> Ballots:
     """Ballots from one (voter, instance) pair and one list of ticked alternatives per input row.
 
-    Rows may come in any order; a repeated tick counts once. With `merge` the rows of one voter on one instance make
-    one ballot together, else `duplicates` decides. `place` puts a row number into words for error messages.
+    With `cell_of_row` there is one list per different cell, and it says which of them a row holds. Rows may come in any
+    order; a repeated tick counts once. With `merge` the rows of one voter on one instance make one ballot together,
+    else `duplicates` decides. `place` puts a row number into words for error messages.
     """
     if duplicates not in ("error", "first", "last"):
         raise BallotError(f"duplicates={duplicates!r} is not one of 'error', 'first', 'last'")
@@ -140,7 +142,7 @@ def assemble(
                 "(duplicates: first or last), or that a row is one tick (format or layout ticks)"
             )
         order = np.delete(order, repeats + 1 if duplicates == "first" else repeats)
-    ticks = approvals.rows(order)
+    ticks = approvals.rows(order if cell_of_row is None else cell_of_row[order])
     if merge:
         order = np.delete(order, repeats + 1)
         ticks = Lists(np.delete(ticks.start, repeats + 1), ticks.values)
