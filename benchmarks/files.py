@@ -57,10 +57,10 @@ def main() -> None:
         }
         runs: dict[str, list[Run]] = {name: [] for name in programs}
         for repeat in range(told.repeats):
-            for name, (module, *rest) in programs.items():
+            for name, command in programs.items():
                 print(f"run {repeat + 1} of {told.repeats}: {name}", file=sys.stderr)
                 begin = time.perf_counter()
-                found = answer_of(module, *map(str, rest))
+                found = answer_of(*map(str, command))
                 runs[name].append({**found, "all": time.perf_counter() - begin})
         page = report(told.rows, source.stat().st_size, runs)
     told.out.write_text(page, encoding="utf-8")

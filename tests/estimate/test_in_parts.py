@@ -219,6 +219,9 @@ def test_estimates_without_names_are_the_same(both):
     one, other = (anonymous.without_voter_names(fitted(each).estimate_) for each in both)
     assert one.ballots == other.ballots
     assert one.voter_table() == other.voter_table()
+    own = fitted(both[0]).estimate_.voter_table()
+    rows, renamed = (sorted(zip(*list(table.values())[1:], strict=True)) for table in (own, other.voter_table()))
+    assert rows == renamed, "rates, weights, ballots and multiplicities belong to the same voters"
     assert dict(one.truths) == dict(other.truths)
     few = one.at(np.arange(3))
     assert few.ballots == other.at(np.arange(3)).ballots

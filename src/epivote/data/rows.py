@@ -157,7 +157,7 @@ class Rows:
 
 
 def _names_in(cells: pl.Series) -> pl.Series:
-    """Lists of names without what is no name; most columns have nothing else, and are left as they are."""
+    """Lists of names without blanks; columns that have none are left as they are."""
     named = cells.explode(empty_as_null=False)
     if named.null_count() == 0 and not (named == "").any():
         return cells
