@@ -5,7 +5,7 @@ from __future__ import annotations
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.ballots import Ballots
 
-MOST_BALLOTS = 1_000_000  # packed ballots that are looked at together, in about 100 MB; a round number
+MOST_BALLOTS = 1_000_000  # packed ballots that are looked at together, in some 300 MB; a round number
 
 
 def looked_at(ballots: AnyBallots) -> Ballots:
