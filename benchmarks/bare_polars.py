@@ -1,7 +1,8 @@
-"""The reading and writing of `aggregate` in nothing but Polars, as the yardstick for benchmarks/files.py.
+"""The reading and writing of `aggregate` in nothing but Polars, as yardsticks for benchmarks/files.py.
 
-Reads a canonical CSV, turns voters, instances and ticks into numbers sorted by instance, and writes files of the
-same shape as those of `epivote aggregate --out`, with made-up numbers in place of estimates.
+With one argument, reads a canonical CSV and nothing else. With two, also turns voters, instances and ticks into numbers
+sorted by instance, and writes files of the same shape as those of `epivote aggregate --out` into the folder that the
+second one names, with made-up numbers in place of estimates.
 """
 
 from __future__ import annotations
@@ -14,15 +15,21 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from benchmarks.processes import peak_memory
 
-def main(source: Path, folder: Path) -> None:
-    """Print the seconds spent reading and writing as JSON."""
+
+def main(source: Path, folder: Path | None = None) -> None:
+    """Print the seconds spent reading and writing, CPU seconds and peak memory in GB as JSON."""
     begin = time.perf_counter()
-    voters, instances, alternatives, numbers = read(source)
-    between = time.perf_counter()
-    write(folder, voters, instances, alternatives, numbers)
-    end = time.perf_counter()
-    print(json.dumps({"read": between - begin, "write": end - between}))
+    if folder is None:
+        pl.read_csv(source)
+        spent = {"read": time.perf_counter() - begin}
+    else:
+        found = read(source)
+        between = time.perf_counter()
+        write(folder, *found)
+        spent = {"read": between - begin, "write": time.perf_counter() - between}
+    print(json.dumps({**spent, "CPU": time.process_time(), "memory": peak_memory()}))
 
 
 def read(source: Path) -> tuple[pl.Series, pl.Series, pl.Series, pl.DataFrame]:
@@ -75,4 +82,4 @@ def write(folder: Path, voters: pl.Series, instances: pl.Series, alternatives: p
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(*map(Path, sys.argv[1:]))

@@ -193,12 +193,14 @@ def check_plan(
     if not isinstance(fitted, Estimator):
         raise InputError(f"a check needs a fitted estimator such as EM, not {type(fitted).__name__}")
     rng = np.random.default_rng(seed)
-    ballots, whole = fitted.estimate_.ballots, fitted.truth_
-    known = {name: frozenset(right) for name, right in (gold or {}).items() if name in ballots.instance_index}
+    ballots = fitted.estimate_.ballots
+    places = ballots.places(gold or ())
+    known = {name: frozenset(right) for name, right in (gold or {}).items() if name in places}
     if gold is not None and not known:
         raise InputError(f"no gold instance has a ballot; gold has {listing(list(gold), 3)}")
-    chosen, available = _chosen_instances(ballots, set(known), instances, rng)
-    part = ballots.select(instances=chosen)
+    chosen, available = _chosen_instances(ballots, np.array(sorted(places.values()), np.int64), instances, rng)
+    few = fitted.estimate_.at(chosen)
+    part, whole = few.ballots.in_memory(), few.truths
     right = {name: known[name] for name in part.instances if name in known}
     curves: dict[str, list[PlanPoint]] = {"crowd": [], "gold": []}
     for count in USUAL:
@@ -221,17 +223,17 @@ def check_plan(
 
 
 def _chosen_instances(
-    ballots: AnyBallots, known: set[str], limit: int, rng: np.random.Generator
-) -> tuple[list[str], int]:
+    ballots: AnyBallots, known: IntArray, limit: int, rng: np.random.Generator
+) -> tuple[IntArray, int]:
     """Instances to thin, those with gold first, and how many ballots each has at least: three in four have as many."""
-    is_known = np.array([name in known for name in ballots.instances])
+    is_known = np.zeros(ballots.n_instances, bool)
+    is_known[known] = True
     cast = ballots.cast_per_instance
-    asked = is_known if known else cast > 0
+    asked = is_known if len(known) else cast > 0
     available = int(np.quantile(cast[asked], 0.25, method="inverted_cdf"))
     enough = cast >= available
     order = np.lexsort((rng.random(ballots.n_instances), ~is_known))
-    chosen = np.sort(order[enough[order]][:limit])
-    return [ballots.instances[z] for z in chosen], available
+    return np.sort(order[enough[order]][:limit]), available
 
 
 def _unfitted(fitted: Estimator) -> Estimator:
@@ -321,7 +323,7 @@ def typical_parameters(estimate: Estimate) -> Parameters:
         places = (np.arange(count) + 0.5) * times.sum() / count
         chosen = np.searchsorted(np.cumsum(times), places, side="right")
         known = known.changed(per_voter=lambda rates: rates[chosen])
-    if estimate.ballots.menu is None:
+    if not estimate.ballots.has_menus:
         return known
     width = max(1, round(float(estimate.ballots.menu_sizes.mean())))
     return known.changed(priors=lambda priors: np.full(width, float(priors.mean())))

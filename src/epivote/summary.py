@@ -12,7 +12,7 @@ import numpy as np
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import SizeBounds
 from epivote.data.estimate import Estimate
-from epivote.data.names import BoolArray, FloatArray, counted
+from epivote.data.names import BoolArray, FloatArray, IntArray, counted
 from epivote.data.numbers import in_percent, percent
 from epivote.data.truths import Truths
 from epivote.errors import InputError
@@ -28,7 +28,7 @@ from epivote.estimate.size_evidence import far_likelier
 from epivote.evaluate.agreement import Agreement, agreement
 from epivote.evaluate.calibration import CalibrationBin, calibration, calibration_error
 from epivote.evaluate.intervals import Interval, share_interval
-from epivote.evaluate.metrics import Scores, score
+from epivote.evaluate.metrics import Comparison, Scores, compare, scores_of
 from epivote.evaluate.sizes import SizeCheck, check_sizes
 
 GROUPS_NAMED, VOTERS_NAMED = 5, 6  # of groups that make the same mistakes; round numbers that fit a few lines
@@ -49,12 +49,14 @@ class GoldCheck:
     """Estimated sets against gold: how many are exactly right, and whether the stated confidence was right.
 
     `scores` is None where the rates were learnt from these gold sets; `bins` is empty for rules that know no rates.
+    `right` says of every set whether it is exactly right, by the number of its instance.
     """
 
     n_instances: int
     n_right: int
     scores: Scores | None
     bins: tuple[CalibrationBin, ...]
+    right: Mapping[int, bool]
 
 
 @dataclass(frozen=True)
@@ -123,8 +125,7 @@ class Summary:
     @property
     def n_own_sizes(self) -> int:
         """How many instances have size bounds of their own."""
-        own = self.estimate.bounds.per_instance
-        return sum(name in own for name in self.estimate.ballots.instances) if own else 0
+        return len(self.estimate.ballots.places(self.estimate.bounds.per_instance))
 
     @cached_property
     def size_check(self) -> SizeCheck:
@@ -145,13 +146,21 @@ class Summary:
 
     def sets(self, limit: int | None = None) -> list[FoundSet]:
         """The estimated sets in the order of the instances; the first `limit` of them if it is given."""
-        truths, names = self.estimate.truths, self.estimate.truths.instances[:limit]
-        confidence = self.confidence[:limit].tolist() if self.is_rated else [None] * len(names)
-        cast = self.estimate.ballots.cast_per_instance[:limit].tolist()
-        return [
-            FoundSet(name, tuple(truths.listed(name)), sure, ballots)
-            for name, sure, ballots in zip(names, confidence, cast, strict=True)
+        count = self.estimate.ballots.n_instances
+        return self.sets_at(np.arange(count if limit is None else min(limit, count)))
+
+    def sets_at(self, places: IntArray) -> list[FoundSet]:
+        """The estimated sets of the instances with these numbers, in that order."""
+        order = np.argsort(places, kind="stable")
+        confidence = self.confidence[places[order]].tolist() if self.is_rated else [None] * len(places)
+        cast = self.estimate.ballots.cast_per_instance[places[order]].tolist()
+        parts = self.estimate.parts(places[order])
+        sets = ((name, tuple(part.truths.listed(name))) for part in parts for name in part.truths)
+        found = [
+            FoundSet(name, members, sure, ballots)
+            for (name, members), sure, ballots in zip(sets, confidence, cast, strict=True)
         ]
+        return [found[rank] for rank in np.argsort(order).tolist()]
 
     @property
     def confidence(self) -> FloatArray:
@@ -267,26 +276,37 @@ class Summary:
     # Gold
 
     @cached_property
+    def estimated_places(self) -> IntArray:
+        """The numbers of the instances whose sets are estimated, and not gold sets given to `fit`."""
+        is_estimated = np.ones(self.estimate.ballots.n_instances, bool)
+        is_estimated[list(self.estimate.ballots.places(self.estimate.gold).values())] = False
+        return np.flatnonzero(is_estimated)
+
+    @cached_property
     def comparable(self) -> dict[str, frozenset[str]]:
         """The gold sets kept aside that can be compared: somebody voted there, and `fit` was not given them."""
-        known, taught = self.estimate.ballots.instance_index, self.estimate.gold
-        return {name: right for name, right in (self.gold or {}).items() if name in known and name not in taught}
+        return {name: self.gold[name] for name in self.places if name not in self.estimate.gold} if self.gold else {}
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The numbers of the instances with gold kept aside on which somebody voted."""
+        return self.estimate.ballots.places(self.gold or ())
 
     @cached_property
     def held_back(self) -> GoldCheck | None:
         """The estimated sets against the gold sets kept aside; None if there is nothing to compare."""
         if not self.comparable:
             return None
-        truths = self.estimate.truths
-        scores = score(truths, self.comparable, self.estimate.ballots)
-        bins: list[CalibrationBin] = []
-        if self.is_rated:
-            # in the order of the instances: the mean confidence of a bin must not depend on the order of a gold file
-            places = sorted(self.estimate.ballots.instance_index[name] for name in self.comparable)
-            names = [truths.instances[z] for z in places]
-            bins = calibration(self.confidence[places], [truths[name] == self.comparable[name] for name in names])
-        n_right = round(scores.zero_one.mean * scores.n_instances)
-        return GoldCheck(scores.n_instances, n_right, scores, tuple(bins))
+        # in the order of the instances: no mean must depend on the order of a gold file
+        places = np.array(sorted(self.places[name] for name in self.comparable))
+        found = Comparison.joined(
+            compare(part.truths, {name: self.comparable[name] for name in part.truths}, part.ballots)
+            for part in self.estimate.parts(places)
+        )
+        scores, right = scores_of(found), found.zero_one == 1
+        bins = calibration(self.confidence[places], right) if self.is_rated else []
+        outcomes = dict(zip(places.tolist(), right.tolist(), strict=True))
+        return GoldCheck(scores.n_instances, int(right.sum()), scores, tuple(bins), outcomes)
 
     @cached_property
     def from_ballots_alone(self) -> tuple[Truths, FloatArray] | None:
@@ -302,8 +322,10 @@ class Summary:
         if self.from_ballots_alone is None or self.gold_effect is not None:
             return None
         found, confidence = self.from_ballots_alone
-        right = np.array([found[name] == self.estimate.truths[name] for name in found])
-        return GoldCheck(len(right), int(right.sum()), None, tuple(calibration(confidence, right)))
+        right = np.array([found[name] == self.estimate.gold_sets[name] for name in found])
+        places = self.estimate.ballots.places(found).values()
+        outcomes = dict(zip(places, right.tolist(), strict=True))
+        return GoldCheck(len(right), int(right.sum()), None, tuple(calibration(confidence, right)), outcomes)
 
     @property
     def _rated(self) -> RatedEstimator:

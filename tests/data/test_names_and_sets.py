@@ -228,8 +228,12 @@ def test_iterations_and_status():
     found = estimate(settling_iterations=3, status="iteration limit", compute_ties=lambda: ("y",))
     assert (found.n_iterations, found.converged, found.ties) == (5, False, ("y",))
     assert (estimate().n_iterations, estimate().converged) == (2, True)
-    parts = [estimate(), estimate()]
-    assert list(estimate(compute_parts=lambda: iter(parts)).parts()) == parts
+    whole = estimate(compute_part=lambda ballots: ballots.instances)
+    assert list(whole.parts()) == [("y", "z")]
+    assert list(whole.parts(np.array([1]))) == [("z",)]
+    assert list(whole.parts(np.zeros(0, int))) == list(estimate().parts(np.zeros(0, int))) == []
+    alone = estimate()
+    assert list(alone.parts()) == [alone]
 
 
 def test_every_name_of_the_package_is_there_and_no_other():

@@ -8,7 +8,7 @@ import pytest
 
 from epivote import BallotError, Ballots, ColumnError, InputError
 from epivote.data.frames import BallotTable, eager_frame, rows_of
-from epivote.data.rows import Rows, split_at
+from epivote.data.rows import Rows, numbered, split_at
 
 KINDS = {"polars": pl.DataFrame, "pandas": pd.DataFrame, "pyarrow": pa.table}
 
@@ -208,3 +208,27 @@ def test_kept_rows_know_their_places():
 def test_what_is_no_dataframe_is_refused(given, message):
     with pytest.raises(ColumnError, match=message):
         Ballots.from_frame(given)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["b", "b", "b", "a", "a", "c", "c", "c", "b", "b"],
+        ["b", "a", "b", "c", "a", "é", "", "é", "😀"],
+        ["x"],
+        ["x", "x"],
+        [],
+        [f"n{k * 7919 % 501}" for k in range(3000)],
+        [f"n{k // 5}" for k in range(3000)],
+    ],
+)
+def test_texts_are_numbered_in_order_of_appearance(texts):
+    names, numbers = numbered(pl.Series(texts, dtype=pl.String))
+    assert names.to_list() == list(dict.fromkeys(texts))
+    assert [names[int(number)] for number in numbers] == texts
+
+
+def test_columns_do_not_share_their_numbers():
+    for _ in range(2):
+        assert numbered(pl.Series(["y", "x", "y"]))[1].tolist() == [0, 1, 0]
+    assert numbered(pl.Series(["x", "z"]))[1].tolist() == [0, 1]

@@ -24,7 +24,7 @@ from epivote import (
     write_packed,
 )
 from epivote.estimate.size_evidence import far_likelier
-from epivote.evaluate import sizes as module
+from epivote.evaluate import looked_at
 from epivote.report import content
 from epivote.summary import weighed_sizes
 from strategies import elections
@@ -308,13 +308,13 @@ def test_of_packed_ballots_a_sample_is_looked_at(tmp_path, monkeypatch):
     ballots = ballots_of({1: 190, 2: 10}, voters=2)
     write_packed([ballots], tmp_path / "packed")
     packed = open_packed(tmp_path / "packed")
-    monkeypatch.setattr(module, "MOST_PACKED", 25)
+    monkeypatch.setattr(looked_at, "MOST_BALLOTS", 50)
     sample = ballots.sample_instances(4)
     assert suggest_size(packed) == suggest_size(sample)
     found = check_sizes(packed, 3)
     assert found.sampled == sample.n_instances < 100
     assert f"of the ballots, in a sample of {sample.n_instances} instances, have a size" in found.warning
-    monkeypatch.setattr(module, "MOST_PACKED", 100)
+    monkeypatch.setattr(looked_at, "MOST_BALLOTS", 200)
     assert suggest_size(packed) == suggest_size(ballots)
     assert check_sizes(packed, 3).outside == check_sizes(ballots, 3).outside
 

@@ -47,7 +47,6 @@ def test_a_set_is_kept_once():
     sets = embedded.SetTable()
     start, members = np.array([0, 2, 2, 4, 5]), np.array([0, 3, 0, 3, 7])
     assert sets.numbers(start, members).tolist() == [1, 2, 1, 3]
-    assert sets.numbers(start, members, np.array([3, 1])).tolist() == [3, 2]
     told = sets.columns()
     assert numbers(told["sizes"]).tolist() == [0, 2, 0, 1]
     assert numbers(told["members"]).tolist() == [0, 3, 7]
@@ -80,14 +79,49 @@ def test_best_sets_do_not_depend_on_the_blocks_they_are_found_in(cells, tmp_path
 @pytest.mark.parametrize("count", [49_999, 50_000, 50_001, 50_003])
 @pytest.mark.parametrize("rated", [True, False])
 def test_fifty_thousand_items_are_kept(count, rated):
-    sure = np.linspace(0, 1, count)[::-1].copy()
-    sure[-1] = sure[-2] = 1.0
-    posterior = SimpleNamespace(set_probabilities=sure) if rated else None
-    shown = embedded.instances_shown(SimpleNamespace(ballots=SimpleNamespace(n_instances=count), posterior=posterior))
-    left_out = max(0, count - 50_000)
-    first = [count - 1, count - 2, 0][:left_out] if rated else range(50_000, count)
-    assert set(range(count)) - set(shown.tolist()) == set(first)
-    assert (np.diff(shown) > 0).all()
+    shown = shown_of(count, np.linspace(0, 1, count) if rated else None)
+    assert len(shown.places) == min(count, 50_000)
+    assert (np.diff(shown.places) > 0).all()
+    if count <= 50_000:
+        assert shown.n_doubtful == 0
+    elif rated:
+        assert shown.n_doubtful == 45_000
+        assert shown.places[:45_000].tolist() == list(range(45_000)), "the most doubtful"
+    else:
+        assert shown.n_doubtful == 0
+
+
+def shown_of(n_instances, confidence, n_ballots=0):
+    ballots = SimpleNamespace(n_instances=n_instances, n_ballots=n_ballots or n_instances)
+    doubtful = 0 if confidence is None else int(np.sum(confidence < 0.95))
+    return embedded.instances_shown(
+        SimpleNamespace(
+            estimate=SimpleNamespace(ballots=ballots),
+            is_rated=confidence is not None,
+            confidence=confidence,
+            n_doubtful=doubtful,
+        )
+    )
+
+
+def test_a_sample_stands_beside_the_doubtful_and_is_drawn_from_all_others():
+    sure = np.ones(1_000_000)
+    doubtful = np.arange(0, 1_000_000, 100)
+    sure[doubtful] = 0.5
+    shown = shown_of(1_000_000, sure)
+    assert shown.n_doubtful == 10_000
+    assert np.isin(doubtful, shown.places).all()
+    drawn = np.setdiff1d(shown.places, doubtful)
+    assert len(drawn) == 40_000
+    quarters = np.bincount(drawn // 250_000)
+    assert quarters == pytest.approx([10_000] * 4, abs=500), "five standard errors"
+    assert shown_of(1_000_000, sure).places.tolist() == shown.places.tolist(), "drawn with a seed"
+
+
+def test_a_page_holds_no_more_than_five_million_ballots():
+    assert len(shown_of(1000, np.ones(1000), 5_000_000).places) == 1000
+    assert len(shown_of(1000, np.ones(1000), 10_000_000).places) == 500
+    assert len(shown_of(3, None, 50_000_000).places) == 1
 
 
 @pytest.mark.parametrize(
@@ -122,8 +156,7 @@ def test_pairs_without_a_ballot_are_no_confusions():
 @pytest.mark.parametrize(("ticks", "members"), [(3, 1), (1, 3), (16, 1), (17, 1), (1, 17), (0, 0)])
 def test_sizes_are_counted_up_to_sixteen(ticks, members):
     stand_in = SimpleNamespace(
-        ballots=SimpleNamespace(ballot_sizes=np.array([ticks, 0, 0]), ballot_multiplicities=None),
-        truths=SimpleNamespace(sizes=np.array([members])),
+        ballot_sizes=np.bincount([ticks, 0, 0], minlength=31), set_sizes=np.bincount([members], minlength=31)
     )
     found = size_counts(stand_in)
     last = min(max(ticks, members), 16)

@@ -13,7 +13,8 @@ from test_shown_numbers import percent, wilson, with_confidence
 from epivote import AMLE, EM, Auto, Ballots, Calibrated, Majority, MaximumLikelihood, simulate, summarize, write_report
 from epivote.estimate.flags import FlagKind
 from epivote.report import overview
-from epivote.report.numbers import Flagged, Trust, confidence_bands, differing, flagged_voters, trust_of
+from epivote.report.counts import differing
+from epivote.report.numbers import Flagged, Trust, confidence_bands, flagged_voters, trust_of
 from reading import Page, percent_of, rows
 
 

@@ -7,6 +7,8 @@ import pytest
 
 from epivote import EM, Ballots, summarize
 from epivote.report import content, svg
+from epivote.report.counts import Counts
+from epivote.report.embedded import Shown
 from epivote.report.numbers import SizeCounts
 
 CAST = {
@@ -60,20 +62,22 @@ def test_disagreement_beyond_chance_is_negative_and_has_no_bar():
 
 
 def test_words_about_instances(summary):
-    whole = content.instances_in_words(summary, 2)
+    whole = content.instances_in_words(summary, Shown(np.arange(2), 0))
     assert whole.endswith(
         "Open an instance to see its most probable sets, what every ballot contributed, and all its ballots."
     )
-    assert (
-        content.instances_in_words(summary, 1)
-        == f"{whole} The page holds the 1 most doubtful instances; 1 are left out."
-    )
+    for n_doubtful, chosen in (
+        (1, "the 1 most doubtful"),
+        (0, "a random sample of 1 (seed 0)"),
+    ):
+        words = f"The page holds 1 of 2 instances: {chosen}. All counts and charts are of all instances."
+        assert content.instances_in_words(summary, Shown(np.arange(1), n_doubtful)) == f"{whole} {words}"
 
 
 def test_ballots_at_a_bound_are_inside(summary):
     """Of sizes 0, 1, 2 and 3 two are allowed."""
     assert "50\u00a0% of the ballots have a size outside the size bounds of their instance." in content.sizes_of_both(
-        summary.estimate
+        Counts.of(summary.estimate)
     )
 
 

@@ -33,7 +33,7 @@ def aggregate_json(fitted: Fitted, seconds: dict[str, float] | None) -> None:
             "own_sizes": {name: list(pair) for name, pair in estimate.bounds.per_instance.items()},
             "gold": sorted(estimate.gold),
             "confidence": confidence_json(summary),
-            "accuracy": None if check is None or check.scores is None else asdict(check.scores),
+            "accuracy": accuracy_json(summary),
             "calibration": [] if check is None else [asdict(each) for each in check.bins],
             "truth": records(estimate.truth_table()),
             "voters": records(estimate.voter_table()),
@@ -59,6 +59,12 @@ def confidence_json(summary: Summary) -> dict[str, object] | None:
         "reproducibility": None if check is None else {**asdict(check), "is_too_sure": check.is_too_sure},
         "gold_effect": None if effect is None else asdict(effect),
     }
+
+
+def accuracy_json(summary: Summary) -> dict[str, object] | None:
+    """Scores against gold that was kept aside."""
+    check = summary.held_back
+    return None if check is None or check.scores is None else asdict(check.scores)
 
 
 def records(columns: dict[str, list[object]]) -> Iterator[dict[str, object]]:

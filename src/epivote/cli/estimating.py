@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +27,7 @@ from epivote.cli.options import (
     with_options,
 )
 from epivote.cli.packed import aggregate_packed
+from epivote.cli.reporting import write_fitted
 from epivote.cli.show_review import MOST_AHEAD, review_table, show_review, write_review
 from epivote.data.bounds import SizeBounds
 from epivote.data.packed import is_packed
@@ -46,7 +46,6 @@ from epivote.formats.source import STANDARD_INPUT
 from epivote.formats.write import truth_table, write_estimate, write_open_sets
 from epivote.planning import check_plan, typical_parameters
 from epivote.planning import plan as make_plan
-from epivote.report.page import write_page
 from epivote.report.plots import check_picture, save_plan, save_waterfall
 
 
@@ -89,8 +88,9 @@ def aggregate(
     with one_sentence_per_error():
         if as_json and str(out) == STANDARD_INPUT:
             raise InputError("--json and --out - both write to standard output; choose one")
-        if is_packed(ballots) and report is None and predictions is None and str(out) != STANDARD_INPUT:
-            aggregate_packed(Again(ballots, fitting, reading), out, scheduler, checkpoint, timings, as_json)
+        if is_packed(ballots) and predictions is None:
+            again = Again(ballots, fitting, reading)
+            aggregate_packed(again, out, report, scheduler, checkpoint, timings=timings, as_json=as_json)
             return
         if scheduler is not None:
             raise InputError(f"--scheduler needs a packed folder; make one with: epivote pack {ballots} -o DIR")
@@ -104,7 +104,7 @@ def aggregate(
         files = []
         with clock.measure("write"), working(f"Writing {out or ''}"):
             if report is not None:
-                files.append(_write_report(fitted, report, anonymize=False))
+                files.append(write_fitted(fitted, report))
             if predictions is not None:
                 write_predictions(estimate, ballots, predictions, question=reading.question)
                 files.append(predictions)
@@ -143,7 +143,7 @@ def report(
     with one_sentence_per_error():
         fitted = _estimate(ballots, reading, fitting)
         with working(f"Writing {output}"):
-            _write_report(fitted, output, anonymize=anonymize, title=title)
+            write_fitted(fitted, output, anonymize=anonymize, title=title)
         show.report(output, fitted.estimator.estimate_, as_json=as_json)
         if fitted.interrupted:
             raise typer.Exit(INTERRUPTED)
@@ -363,15 +363,6 @@ def _read(ballots: Path, reading: Reading, clock: Clock) -> Export:
 def _fit(export: Export, ballots: Path, fitting: Fitting, clock: Clock, checkpoint: Path | None = None) -> Fitted:
     with clock.measure("fit"), working("Estimating") as status:
         return fit(export, ballots, fitting, status, checkpoint)
-
-
-def _write_report(fitted: Fitted, path: Path, *, anonymize: bool, title: str | None = None) -> Path:
-    reason = f" ({'; '.join(fitted.reasons)})" if fitted.reasons else ""
-    told = {"File": str(fitted.source), "Format": fitted.export.format, "Method": f"{fitted.method}{reason}"}
-    if not anonymize:  # it may name a voter
-        told["Command"] = shlex.join(["epivote", *sys.argv[1:]])
-    notes = (*fitted.export.notes, *fitted.notes)
-    return write_page(fitted.summary, path, title, notes, told, anonymize=anonymize)
 
 
 def _check_predictions(export: Export, source: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +14,7 @@ import typer
 from epivote.cli import show_files as show
 from epivote.cli.console import one_sentence_per_error, working
 from epivote.cli.options import AsJson, BallotFile, Size, read_file, with_options
-from epivote.data.ballots import Ballots
+from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import SizeBounds
 from epivote.data.names import listing
 from epivote.data.parameters import RateLike
@@ -86,14 +87,14 @@ def convert(
             raise InputError(f"{source} has no gold sets; leave out --gold-out")
         files: list[Path] = []
         if str(target) == STANDARD_INPUT:
-            _print(export.ballots.in_memory(), to)
+            _print(export.ballots, to)
         else:
-            files += write_ballots(export.ballots.in_memory(), target, format=to)
+            files += write_ballots(export.ballots, target, format=to)
         if gold_out is not None and export.gold is not None:
             write_truths(export.gold, gold_out)
             files.append(gold_out)
         if menu_out is not None:
-            write_menu(export.ballots.in_memory(), menu_out)
+            write_menu(export.ballots, menu_out)
             files.append(menu_out)
         lost = _lost(export, output_of(target, to), gold_out, menu_out)
         if str(target) == STANDARD_INPUT:
@@ -102,19 +103,21 @@ def convert(
             show.conversion(export, source, files, lost, as_json=as_json)
 
 
-def _print(ballots: Ballots, to: Output | None) -> None:
+def _print(ballots: AnyBallots, to: Output | None) -> None:
     """Ballots on standard output, as CSV unless `to` names another format."""
     ending = {"abcvoting": ".abc.yaml", "preflib": ".cat"}.get(str(to), ".csv")
     with TemporaryDirectory(prefix="epivote-") as folder:
         (file,) = write_ballots(ballots, Path(folder) / f"ballots{ending}", format=to)
-        sys.stdout.buffer.write(file.read_bytes())
+        with file.open("rb") as written:
+            shutil.copyfileobj(written, sys.stdout.buffer)
 
 
 def _lost(export: Export, to: Output, gold_out: Path | None, menu_out: Path | None) -> list[str]:
     """What the new file cannot hold."""
     ballots = export.ballots
     ticked = np.zeros(ballots.n_alternatives, bool)
-    ticked[ballots.approved] = True
+    for part in ballots.parts():
+        ticked[part.approved] = True
     never = [name for name, is_ticked in zip(ballots.alternatives, ticked, strict=True) if not is_ticked]
     one_each = to in ("abcvoting", "preflib")
     return [
@@ -125,11 +128,11 @@ def _lost(export: Export, to: Output, gold_out: Path | None, menu_out: Path | No
                 "gold sets are not in the new file; write them with --gold-out FILE",
             ),
             (
-                ballots.menu is not None and not (menu_out or one_each),
+                ballots.has_menus and not (menu_out or one_each),
                 "menus are not in the new file; write them with --menu-out FILE",
             ),
             (
-                bool(never) and ballots.menu is None and not one_each,
+                bool(never) and not ballots.has_menus and not one_each,
                 f"alternatives that nobody ticked are not in the new file ({listing(never, 3)}); name all with "
                 "--alternatives when you read it",
             ),

@@ -62,7 +62,7 @@ class Fitted:
         if self.kept_aside is not None and self.summary.held_back is None:
             raise InputError(
                 f"no gold instance has a ballot; gold has {listing(list(self.kept_aside), 3)}, "
-                f"the ballots {listing(self.estimator.truth_.instances, 3)}"
+                f"the ballots {listing(self.estimator.estimate_.ballots.blocks[0].instances, 3)}"
             )
 
 
@@ -127,7 +127,8 @@ def fit(export: Export, source: Path, options: Fitting, status: StatusLine, chec
     doubtful = weighed_sizes(ballots, estimator.estimate_.bounds).warning
     notes += [] if doubtful is None else [doubtful]
     for what, names in (("gold set", right or ()), ("size", estimator.estimate_.bounds.per_instance)):
-        strangers = [name for name in names if name not in ballots.instance_index]
+        known = ballots.places(names)
+        strangers = [name for name in names if name not in known]
         if strangers:
             have = "has" if len(strangers) == 1 else "have"
             notes.append(
@@ -159,5 +160,5 @@ def _all_known(gold: Truths | None, ballots: AnyBallots) -> bool:
     return (
         gold is not None
         and len(gold) >= ballots.n_instances
-        and all(name in gold.instance_index for name in ballots.instances)
+        and all(name in gold.instance_index for block in ballots.blocks for name in block.instances)
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -15,13 +16,15 @@ from epivote.cli.again import Again
 from epivote.cli.console import INTERRUPTED, one_sentence_per_error, print_json, working
 from epivote.cli.fitting import Clock, fit
 from epivote.cli.options import AsJson, python_options, with_options
+from epivote.cli.reporting import write_fitted
 from epivote.cli.show_aggregate import Told
 from epivote.engines.where import open_packed
 from epivote.errors import ClusterError, InputError
 from epivote.formats.export import Export
 from epivote.formats.pack import pack_files
 from epivote.formats.reading import Reading
-from epivote.formats.write import write_estimate
+from epivote.formats.source import STANDARD_INPUT
+from epivote.formats.write import truth_blocks, write_csv_blocks, write_estimate
 
 PATIENCE = 30  # seconds to wait for a scheduler to answer; a round number
 
@@ -58,27 +61,36 @@ def pack(
 def aggregate_packed(
     again: Again,
     out: Path | None,
+    report: Path | None,
     scheduler: str | None,
     checkpoint: Path | None,
+    *,
     timings: bool,
     as_json: bool,
 ) -> None:
-    """`epivote aggregate` for a packed folder."""
+    """`epivote aggregate` for a packed folder; sets are worked out and written block by block."""
     clock, folder = Clock(), again.ballots
     with _cluster(scheduler) as client:
         export = Export(open_packed(folder, client=client), format="packed")
         with clock.measure("fit"), working("Estimating") as status:
             fitted = fit(export, folder, again.fitting, status, checkpoint)
-    estimate, seen, files = fitted.estimator.estimate_, show_packed.Seen(), []
+    fitted.check_gold()
+    estimate, seen, files = fitted.estimator.estimate_, show_packed.Seen(), list[Path]()
     with clock.measure("write"), working("Working out sets") as status:
-        if out is not None:
-            files = write_estimate(estimate, out, watch=seen.watch)
+        if report is not None:
+            files.append(write_fitted(fitted, report))
+        if str(out) == STANDARD_INPUT:
+            write_csv_blocks(sys.stdout.buffer, truth_blocks(estimate))
+        elif out is not None:
+            files += write_estimate(estimate, out, watch=seen.watch)
         else:
             for part in estimate.parts():
                 seen.watch(part)
                 status.say(f"Working out sets: {seen.sets:,} so far")
     seconds = clock.seconds if timings else None
-    if as_json:
+    if str(out) == STANDARD_INPUT:
+        pass
+    elif as_json:
         show_packed.packed_json(fitted, seen, files, seconds)
     else:
         show_packed.packed_tables(fitted, seen, Told(again, files, seconds=seconds))

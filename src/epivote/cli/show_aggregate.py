@@ -89,7 +89,7 @@ def _found(page: Page, fitted: Fitted, *, everything: bool = False) -> list[Text
     summary, ballots = fitted.summary, fitted.export.ballots
     lines = page.wrapped(headline(summary))
     if summary.held_back is not None:
-        lines += page.wrapped(_scored(summary))
+        lines += page.wrapped(scored(summary))
     for sentence in summary.about_confidence if everything else short_confidence(summary):
         lines += page.wrapped(sentence)
     if everything:
@@ -187,7 +187,8 @@ def short_gold(summary: Summary) -> tuple[str, ...]:
     )
 
 
-def _scored(summary: Summary) -> str:
+def scored(summary: Summary) -> str:
+    """How many sets with gold kept aside are exactly right."""
     check = summary.held_back
     assert check is not None
     assert check.scores is not None
@@ -200,18 +201,16 @@ def _scored(summary: Summary) -> str:
 
 def _sample(page: Page, summary: Summary, room: int) -> list[Text]:
     """Sets from the most to the least confident: all if they fit, else a few that stand for all."""
-    found, n_sets = summary.sets(), len(summary.estimate.truths)
-    if summary.is_rated:
-        found.sort(key=lambda each: -(each.confidence or 0.0))
+    n_sets = summary.estimate.ballots.n_instances
+    order = np.argsort(-summary.confidence, kind="stable") if summary.is_rated else np.arange(n_sets)
     if n_sets <= min(room - 2, MOST_SETS):
         title = "Sets, most confident first" if summary.is_rated and n_sets > 1 else "Sets"
-        shown = found
     else:
         count = max(min(LEAST_SETS, room - 2), 1)
-        shown = [found[place] for place in ((np.arange(count) + 0.5) / count * n_sets).astype(int)]
+        order = order[((np.arange(count) + 0.5) / count * n_sets).astype(int)]
         spread = ", most to least confident" if summary.is_rated else ""
         title = f"A sample of the sets ({count} of {n_sets:,}{spread}; --all shows the rest)"
-    rows = [_set_row(summary, each) for each in shown]
+    rows = [_set_row(summary, each) for each in summary.sets_at(order)]
     return [*page.wrapped(title), *page.table(SET_COLUMNS, rows, has_head=False)]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from rich.text import Text
 
-from epivote.cli.aggregate_json import confidence_json, records
+from epivote.cli.aggregate_json import accuracy_json, confidence_json, records
 from epivote.cli.console import print_json, terminal
 from epivote.cli.fitting import Fitted
 from epivote.cli.screen import SCREEN, Page
@@ -22,6 +22,7 @@ from epivote.cli.show_aggregate import (
     ending,
     fit_in,
     how,
+    scored,
     sizes_of,
     warnings_of_fit,
 )
@@ -61,6 +62,8 @@ def packed_tables(fitted: Fitted, seen: Seen, told: Told) -> None:
     """One screen for a person at a terminal."""
     page, summary = Page(terminal()), fitted.summary
     found = page.wrapped(_headline(summary, seen))
+    if summary.held_back is not None:
+        found += page.wrapped(scored(summary))
     found += page.wrapped(f"{fitted.source} (packed): {fitted.export.ballots.in_words()}.", 3)
     found += page.wrapped(how(fitted), 2)
     for sentence in summary.about_confidence[:1]:
@@ -112,6 +115,7 @@ def packed_json(fitted: Fitted, seen: Seen, files: Sequence[Path], seconds: dict
             "log_likelihood": estimate.log_likelihood,
             "objective": estimate.log_likelihoods[-1] if estimate.log_likelihoods else None,
             "confidence": confidence_json(fitted.summary),
+            "accuracy": accuracy_json(fitted.summary),
             "instances": ballots.n_instances,
             "ballots": ballots.total_ballots,
             "approvals": ballots.total_approvals,

@@ -62,7 +62,7 @@ def show_review(
     fitted: Fitted, doubts: Sequence[Doubt], threshold: float, output: Path | None, again: Again, *, as_json: bool
 ) -> None:
     """Doubtful instances on one screen, where all of them are, and how to see why one is doubtful."""
-    n_sets, sure = len(fitted.estimator.truth_), chosen_percent(threshold)
+    n_sets, sure = fitted.export.ballots.n_instances, chosen_percent(threshold)
     if as_json:
         print_json({"threshold": threshold, "instances": n_sets, "review": map(asdict, doubts)})
         return

@@ -2,6 +2,7 @@
 
 blocks.py       a block: some instances with all their ballots
 any_ballots.py  what can be asked of ballots in memory and of packed ones
+in_columns.py   what follows from the columns of ballots in memory
 ballots.py      Ballots: who approved what where, in columns sorted by instance
 bounds.py       SizeBounds: how many alternatives a true set may have
 parameters.py   Parameters: hit rates, false-alarm rates, priors
@@ -17,5 +18,5 @@ shards.py       ballots laid out for one pass: instances with equally many alter
 columns.py      what columns are called, and finding one
 marks.py        what is written into a box for "ticked" and "not ticked"
 frames.py, rows.py, build.py        from dataframes and rows of text to sorted columns
-packed.py, packing.py, stored.py    folders of ballots that outgrow memory
+packed.py, packed_block.py, packing.py, stored.py    folders of ballots that outgrow memory
 """

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from epivote.data.any_ballots import COLUMNS, AnyBallots
 from epivote.data.blocks import Menu
 from epivote.data.html import MOST_ROWS, html_table
+from epivote.data.in_columns import COLUMNS, InColumns
+from epivote.data.lists import Lists
 from epivote.data.names import BoolArray, IntArray, counted, frozen, row_ranges, starts_of
 from epivote.data.numbers import whole_percent
 from epivote.errors import BallotError
@@ -25,7 +26,7 @@ MenuLike = Mapping[str, Iterable[str]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ballots(AnyBallots):
+class Ballots(InColumns):
     """All ballots, immutable.
 
     `ballot_start[z] : ballot_start[z + 1]` are the ballots of instance z, `ballot_voter[b]` cast ballot b, and
@@ -166,6 +167,42 @@ class Ballots(AnyBallots):
     def in_memory(self) -> Ballots:
         """The ballots themselves."""
         return self
+
+    def parts(self, places: IntArray | None = None) -> Iterator[Ballots]:
+        """The ballots themselves, or those of these instances, in one part."""
+        if places is None:
+            yield self
+        elif len(places):
+            yield self.rows(places)
+
+    def rows(self, places: IntArray) -> Ballots:
+        """The ballots of the instances with these numbers, ascending."""
+        if len(places) == self.n_instances:
+            return self
+        return self._part(np.ones(self.n_voters, bool), places)
+
+    def places(self, names: Iterable[str]) -> dict[str, int]:
+        """The numbers of those of these instances that are there, in their order."""
+        index = self.instance_index
+        return {name: index[name] for name in names if name in index}
+
+    def names_at(self, places: IntArray) -> list[str]:
+        """The names of the instances with these numbers."""
+        return [self.instances[z] for z in places.tolist()]
+
+    def with_voters(self, names: tuple[str, ...], order: IntArray) -> Ballots:
+        """The same with voters in another order, that with number `order[0]` first, and under these names."""
+        voter = np.argsort(order)[self.ballot_voter]
+        rows = np.lexsort((voter, self.ballot_instance))
+        ticks = Lists(self.approval_start, self.approved).rows(rows)
+        return replace(
+            self,
+            voters=names,
+            ballot_voter=voter[rows].astype(self.ballot_voter.dtype),
+            approval_start=ticks.start,
+            approved=ticks.values,
+            multiplicities=None if self.multiplicities is None else self.multiplicities[order],
+        )
 
     def content(self) -> tuple[object, tuple[IntArray, ...]]:
         """Names of instances and lengths of columns, and the columns."""

@@ -11,8 +11,8 @@ from epivote.data.lists import Lists, Masks
 from epivote.data.names import IntArray, frozen, row_ranges, starts_of
 
 if TYPE_CHECKING:
-    from epivote.data.any_ballots import AnyBallots
-    from epivote.data.packed import PackedBlock
+    from epivote.data.ballots import Ballots
+    from epivote.data.packed_block import PackedBlock
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +55,6 @@ class Columns(NamedTuple):
         return np.diff(self.menu.start)
 
 
-Block: TypeAlias = "AnyBallots | PackedBlock"
+Block: TypeAlias = "Ballots | PackedBlock"
 """Both have `instances`, `instance_index`, `n_instances`, `n_alternatives`, `n_ballots`, `menu_sizes`,
 `cast_per_instance`, `columns()` and `in_memory()`: what size bounds, gold sets and engines ask for."""

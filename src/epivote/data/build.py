@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from epivote.data.any_ballots import AnyBallots
 from epivote.data.ballots import Ballots, Duplicates, MenuLike
 from epivote.data.blocks import Menu
 from epivote.data.lists import Lists
@@ -116,6 +115,7 @@ def assemble(
     ballot_voter: IntArray,
     ballot_instance: IntArray,
     approvals: Lists,
+    cell_of_row: IntArray | None = None,
     menu: MenuLike | None = None,
     multiplicities: IntArray | None = None,
     duplicates: Duplicates = "error",
@@ -124,8 +124,9 @@ def assemble(
 ) -> Ballots:
     """Ballots from one (voter, instance) pair and one list of ticked alternatives per input row.
 
-    Rows may come in any order; a repeated tick counts once. With `merge` the rows of one voter on one instance make
-    one ballot together, else `duplicates` decides. `place` puts a row number into words for error messages.
+    With `cell_of_row` there is one list per different cell, and it says which of them a row holds. Rows may come in any
+    order; a repeated tick counts once. With `merge` the rows of one voter on one instance make one ballot together,
+    else `duplicates` decides. `place` puts a row number into words for error messages.
     """
     if duplicates not in ("error", "first", "last"):
         raise BallotError(f"duplicates={duplicates!r} is not one of 'error', 'first', 'last'")
@@ -141,7 +142,7 @@ def assemble(
                 "(duplicates: first or last), or read every row as one tick (format or layout ticks)"
             )
         order = np.delete(order, repeats + 1 if duplicates == "first" else repeats)
-    ticks = approvals.rows(order)
+    ticks = approvals.rows(order if cell_of_row is None else cell_of_row[order])
     if merge:
         order = np.delete(order, repeats + 1)
         ticks = Lists(np.delete(ticks.start, repeats + 1), ticks.values)
@@ -183,7 +184,7 @@ def expanded(ballots: Ballots) -> Ballots:
     )
 
 
-def without_alternative(ballots: AnyBallots, name: str) -> Ballots:
+def without_alternative(ballots: Ballots, name: str) -> Ballots:
     """The same ballots without one alternative: ticks on it and its place in menus are gone."""
     gone = ballots.alternatives.index(name)
     renumber = np.arange(ballots.n_alternatives) - (np.arange(ballots.n_alternatives) > gone)
@@ -197,8 +198,7 @@ def without_alternative(ballots: AnyBallots, name: str) -> Ballots:
     ticks = rest(ballots.approval_start, ballots.approved)
     menu = None if ballots.menu is None else Menu(*rest(ballots.menu.start, ballots.menu.offered))
     names = tuple(each for each in ballots.alternatives if each != name)
-    whole = ballots.in_memory()
-    return replace(whole, alternatives=names, approval_start=ticks.start, approved=ticks.values, menu=menu)
+    return replace(ballots, alternatives=names, approval_start=ticks.start, approved=ticks.values, menu=menu)
 
 
 def encode_menu(menu: MenuLike, instances: tuple[str, ...], alternatives: tuple[str, ...]) -> Menu | None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
+from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
 from epivote.data.calibration import Calibration
 from epivote.data.columns import MULTIPLICITY_COLUMN
 from epivote.data.html import MOST_ROWS, html_table
-from epivote.data.names import BoolArray, FloatArray, IntArray, counted
+from epivote.data.names import BoolArray, FloatArray, IntArray, counted, row_ranges, starts_of
 from epivote.data.numbers import in_percent
 from epivote.data.parameters import Parameters
 from epivote.data.truths import Truths
@@ -40,13 +41,18 @@ class Posterior:
     inclusion: FloatArray
     set_probabilities: FloatArray
 
+    def rows(self, places: IntArray, menu_sizes: IntArray) -> Posterior:
+        """The same of the instances with these numbers; `menu_sizes` is how many alternatives every instance offers."""
+        return Posterior(self.inclusion[row_ranges(starts_of(menu_sizes), places)], self.set_probabilities[places])
+
 
 @dataclass(frozen=True, repr=False)
 class Estimate:
     """Truths, parameters and how they were reached; `gold` names the instances whose sets were given.
 
     `truths`, `posterior` and `ties` are worked out when first asked for; the posterior is `None` for rules that know no
-    rates (`is_rated`). Of packed ballots, take them part by part (`parts`) unless all sets fit in memory. With a
+    rates (`is_rated`). Of packed ballots, take them part by part (`parts`) unless they fit in memory; `compute_part`
+    makes the estimate of some of their instances from the ballots on these. With a
     `calibration` sets and posterior follow from calibrated log-odds; `uncalibrated` is then the model's own posterior
     of the same sets. `log_likelihoods` are the objectives after every iteration, each a log-likelihood plus what is
     believed about voters beforehand (shrinkage, a history); `belief` is that part of the last one. Where instances fall
@@ -63,7 +69,7 @@ class Estimate:
     compute_truths: Callable[[], Truths]
     compute_posterior: Callable[[], Posterior] | None = None
     compute_ties: Callable[[], tuple[str, ...]] = tuple
-    compute_parts: Callable[[], Iterator[Estimate]] | None = None
+    compute_part: Callable[[Ballots], Estimate] | None = None
     settling_iterations: int = 0
     belief: float = 0.0
     calibration: Calibration | None = None
@@ -89,16 +95,51 @@ class Estimate:
         return self.status == "converged"
 
     @property
+    def only_shares(self) -> bool:
+        """Whether the rule itself knows no log-odds, so that nothing but shares of approvals was calibrated."""
+        return self.calibration is not None and self.compute_uncalibrated is None
+
+    @property
     def is_rated(self) -> bool:
         """Whether the rule knows rates, and so can say how sure it is; if not, the posterior is None."""
         return self.compute_posterior is not None
 
-    def parts(self) -> Iterator[Estimate]:
-        """The estimate itself, or of packed ballots one estimate per block: sets and posterior of its instances."""
-        if self.compute_parts is None:
+    def parts(self, places: IntArray | None = None) -> Iterator[Estimate]:
+        """The estimate itself, or of packed ballots one estimate per block: sets and posterior of its instances.
+
+        With `places`, numbers of instances in ascending order, the same for these instances only.
+        """
+        if self.compute_part is not None:
+            yield from map(self.compute_part, self.ballots.parts(places))
+        elif places is None:
             yield self
-        else:
-            yield from self.compute_parts()
+        elif len(places):
+            yield self.at(places)
+
+    def at(self, places: IntArray) -> Estimate:
+        """The estimate of the instances with these numbers, in ascending order, in memory."""
+        ballots = self.ballots.rows(places)
+        if self.compute_part is not None:
+            return self.compute_part(ballots)
+        if ballots is self.ballots:
+            return self
+        widths = self.ballots.menu_sizes
+        names = frozenset(ballots.instances)
+
+        def rows(found: Posterior | None) -> Posterior:
+            assert found is not None
+            return found.rows(places, widths)
+
+        return replace(
+            self,
+            ballots=ballots,
+            gold=self.gold & names,
+            compute_truths=lambda: self.truths.rows(places),
+            compute_posterior=(lambda: rows(self.posterior)) if self.is_rated else None,
+            compute_ties=lambda: tuple(name for name in self.ties if name in names),
+            compute_uncalibrated=None if self.compute_uncalibrated is None else lambda: rows(self.uncalibrated),
+            compute_groups=None if self.compute_groups is None else lambda: self._groups_at(places),
+        )
 
     @cached_property
     def truths(self) -> Truths:
@@ -121,9 +162,35 @@ class Estimate:
         return None if self.compute_uncalibrated is None else self.compute_uncalibrated()
 
     @cached_property
+    def confidence(self) -> FloatArray | None:
+        """The set probabilities alone; of packed ballots the rest of the posterior is not kept."""
+        if self.compute_part is None:
+            return None if self.posterior is None else self.posterior.set_probabilities
+        return _stated(part.posterior for part in self.parts()) if self.is_rated else None
+
+    @cached_property
+    def model_confidence(self) -> FloatArray | None:
+        """The same under the model; the same as `confidence` where nothing is calibrated."""
+        if self.calibration is None:
+            return self.confidence
+        if self.compute_part is None:
+            return None if self.uncalibrated is None else self.uncalibrated.set_probabilities
+        return None if self.compute_uncalibrated is None else _stated(part.uncalibrated for part in self.parts())
+
+    @cached_property
+    def gold_sets(self) -> dict[str, frozenset[str]]:
+        """The sets that were given, by instance."""
+        places = np.array(sorted(self.ballots.places(self.gold).values()), np.int64)
+        return {name: part.truths[name] for part in self.parts(places) for name in part.truths}
+
+    @cached_property
     def groups(self) -> FloatArray | None:
         """The probability of every group on every instance, a row for each; None where there are no groups."""
         return None if self.compute_groups is None else self.compute_groups()
+
+    def _groups_at(self, places: IntArray) -> FloatArray:
+        assert self.groups is not None
+        return self.groups[places]
 
     @cached_property
     def ties(self) -> tuple[str, ...]:
@@ -145,13 +212,13 @@ class Estimate:
 
     def first_rows(self, count: int = MOST_ROWS) -> list[tuple[str, str, str]]:
         """Instance, set and confidence of the first instances, ready to print."""
-        names = self.truths.instances[:count]
-        stated = [""] * len(names)
-        if self.posterior is not None:
-            stated = [in_percent(value) for value in self.posterior.set_probabilities[:count].tolist()]
+        first = self.at(np.arange(min(count, self.ballots.n_instances)))
+        stated = [""] * len(first.truths)
+        if first.confidence is not None:
+            stated = [in_percent(value) for value in first.confidence.tolist()]
         return [
-            (name, ", ".join(self.truths.listed(name)) or "(none)", "gold" if name in self.gold else sure)
-            for name, sure in zip(names, stated, strict=True)
+            (name, ", ".join(first.truths.listed(name)) or "(none)", "gold" if name in self.gold else sure)
+            for name, sure in zip(first.truths, stated, strict=True)
         ]
 
     def truth_table(self) -> dict[str, list[object]]:
@@ -160,15 +227,15 @@ class Estimate:
         If the confidence is calibrated, `model_confidence` stands beside it.
         """
         confidence: list[object] = [None] * len(self.truths)
-        if self.posterior is not None:
-            confidence = list(self.posterior.set_probabilities.tolist())
+        if self.confidence is not None:
+            confidence = list(self.confidence.tolist())
         columns: dict[str, list[object]] = {
             "instance": list(self.truths.instances),
             "alternatives": [self.truths.listed(instance) for instance in self.truths],
             "confidence": confidence,
         }
-        if self.calibration is not None and self.uncalibrated is not None:
-            columns["model_confidence"] = list(self.uncalibrated.set_probabilities.tolist())
+        if self.calibration is not None and self.model_confidence is not None:
+            columns["model_confidence"] = list(self.model_confidence.tolist())
         return columns
 
     def voter_table(self) -> dict[str, list[object]]:
@@ -209,7 +276,7 @@ class Estimate:
         """`instance`, `alternative`, `probability`, a row per offered alternative; no rows without a posterior."""
         if self.posterior is None:
             return {"instance": [], "alternative": [], "probability": []}
-        ballots = self.ballots
+        ballots = self.ballots.in_memory()
         instance = np.repeat(np.arange(ballots.n_instances), ballots.menu_sizes)
         return {
             "instance": [ballots.instances[z] for z in instance],
@@ -218,7 +285,11 @@ class Estimate:
         }
 
 
-def offered_everywhere(ballots: AnyBallots) -> IntArray:
+def _stated(posteriors: Iterable[Posterior | None]) -> FloatArray:
+    return np.concatenate([each.set_probabilities for each in posteriors if each is not None])
+
+
+def offered_everywhere(ballots: Ballots) -> IntArray:
     """The alternatives offered on every instance, one instance after the other."""
     if ballots.menu is not None:
         return ballots.menu.offered

@@ -85,6 +85,8 @@ class Lists(NamedTuple):
         begins[self.start] = True
         if np.all((self.values[1:] > self.values[:-1]) | begins[1:-1]):
             return self
+        if limit <= 64:
+            return Masks(self.masks()).lists()
         row = np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
         cells = np.sort(row * limit + self.values)
         row, values = np.divmod(cells[np.concatenate([[True], cells[1:] != cells[:-1]])], limit)

@@ -9,133 +9,50 @@ alternatives on offer is one number of 64 bits. Every file carries checksums, co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.ballots import Ballots
-from epivote.data.blocks import Columns, Menu
-from epivote.data.lists import Lists, Masks
-from epivote.data.names import IntArray, counted, counts_of, frozen, row_ranges, smallest_integers, starts_of
+from epivote.data.blocks import Menu
+from epivote.data.lists import Lists
+from epivote.data.names import IntArray, counted, frozen, starts_of
+from epivote.data.packed_block import WIDEST_MASK as WIDEST_MASK
+from epivote.data.packed_block import PackedBlock
 from epivote.data.stored import read_arrays, read_names, stored_checksums
 from epivote.errors import FileError
 
 VERSION = 2  # of the packed format; raised when older programs could no longer read it
 INDEX = "index.npz"
-WIDEST_MASK = 64  # alternatives whose ticks fit the bits of one 64-bit number
 KEPT_SAMPLE = 5000  # instances; a larger sample of packed ballots is read anew rather than kept
 SIZES = ("instances", "ballots", "approvals", "pairs", "most_ballots", "menus")
 
 
-class PackedBlock:
-    """Some instances of packed ballots, read when asked for."""
+class Renaming(NamedTuple):
+    """Other names for the voters, and which of those on disk each one is."""
 
-    def __init__(self, packed: PackedBallots, path: Path, n_instances: int, n_ballots: int, has_menu: int) -> None:
-        self.packed, self.path = packed, path
-        self.n_instances, self.n_ballots, self.has_menu = n_instances, n_ballots, bool(has_menu)
-
-    @property
-    def n_alternatives(self) -> int:
-        """How many alternatives there are."""
-        return self.packed.n_alternatives
-
-    @cached_property
-    def instances(self) -> tuple[str, ...]:
-        """The names of its instances."""
-        return read_names(self.path, "instance")
-
-    @cached_property
-    def instance_index(self) -> dict[str, int]:
-        """The number of every instance by its name."""
-        return {name: z for z, name in enumerate(self.instances)}
-
-    @property
-    def menu_sizes(self) -> IntArray:
-        """Number of alternatives offered on every instance."""
-        if not self.has_menu:
-            return np.full(self.n_instances, self.n_alternatives)
-        (sizes,) = read_arrays(self.path, "menu_size")
-        return sizes.astype(np.int64)
-
-    @property
-    def cast_per_instance(self) -> IntArray:
-        """Number of ballots on every instance, counted as often as they were cast."""
-        cast, voters = read_arrays(self.path, "cast", "voter")
-        if self.packed.multiplicities is None:
-            return cast.astype(np.int64)
-        instance = np.repeat(np.arange(self.n_instances), cast)
-        return counts_of(instance, self.packed.multiplicities[voters], self.n_instances)
-
-    def keys(self) -> IntArray:
-        """A number for every instance that depends on its name alone."""
-        return read_arrays(self.path, "instance_key")[0]
-
-    def columns(self) -> Columns:
-        """All its ballots, without names."""
-        widest = int(self.menu_sizes.max(initial=0))
-        ticks: Lists | Masks
-        if widest <= WIDEST_MASK:
-            cast, voters, masks = read_arrays(self.path, "cast", "voter", "mask")
-            ticks = Masks(masks)
-        else:
-            cast, voters, lengths, positions = read_arrays(self.path, "cast", "voter", "tick_count", "tick")
-            ticks = Lists.of_lengths(lengths, positions)
-        if len(cast) != self.n_instances or len(voters) != self.n_ballots or cast.sum() != self.n_ballots:
-            raise FileError(f"{self.path} does not belong to this folder's index; pack the ballots again")
-        start, times = starts_of(cast), self.packed.multiplicities
-        return Columns(self.packed.n_voters, self.n_alternatives, start, voters, ticks, self._menu(), times)
-
-    def _menu(self) -> Menu | None:
-        """The menu of this block; if only other blocks have menus, one that offers everything."""
-        if self.has_menu:
-            sizes, offered = read_arrays(self.path, "menu_size", "offered")
-            return Menu(starts_of(sizes), offered)
-        if self.packed.has_menus:
-            everything = np.tile(np.arange(self.n_alternatives, dtype=np.int32), self.n_instances)
-            return Menu(starts_of(self.menu_sizes), everything)
-        return None
-
-    def in_memory(self, rows: IntArray | None = None) -> Ballots:
-        """All its ballots, or those of some rows."""
-        columns = self.columns()
-        rows = np.arange(self.n_instances) if rows is None else rows
-        cast = row_ranges(columns.ballot_start, rows)
-        ticks = columns.ticks.rows(cast).lists()
-        approved, menu = ticks.values, None
-        counts = np.diff(columns.ballot_start)[rows]
-        if columns.menu is not None:
-            menu = columns.menu.rows(rows)
-            row_of_tick = np.repeat(np.repeat(np.arange(len(rows)), counts), ticks.lengths())
-            approved = menu.offered[menu.start[row_of_tick] + ticks.values]
-        return Ballots(
-            voters=self.packed.voters,
-            instances=read_names(self.path, "instance", rows),
-            alternatives=self.packed.alternatives,
-            ballot_start=starts_of(counts),
-            ballot_voter=columns.ballot_voter[cast].astype(np.int32),
-            approval_start=ticks.start,
-            approved=smallest_integers(approved, self.n_alternatives),
-            menu=menu,
-            multiplicities=self.packed.multiplicities,
-        )
+    names: tuple[str, ...]
+    order: IntArray
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PackedBallots(AnyBallots):
     """Ballots whose columns stay on disk; every estimator fits them block by block.
 
-    Open them with `epivote.open_packed`, write them with `epivote pack` or `epivote.write_packed`. Whatever else asks
-    for a column of all ballots gets it, read into memory.
+    Open them with `epivote.open_packed`, write them with `epivote pack` or `epivote.write_packed`. Their columns are
+    read of one block after the other (`parts`), of some instances (`select`, `rows`), or of all (`in_memory`).
     """
 
     folder: Path
     where: Any = None
+    renaming: Renaming | None = None
     is_in_memory: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -151,7 +68,7 @@ class PackedBallots(AnyBallots):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Opened again where it arrives."""
-        return PackedBallots, (self.folder, self.where)
+        return PackedBallots, (self.folder, self.where, self.renaming)
 
     def in_words(self) -> str:
         """`24 voters, 24 instances, ...`."""
@@ -178,7 +95,7 @@ class PackedBallots(AnyBallots):
     @cached_property
     def voters(self) -> tuple[str, ...]:
         """The names of all voters."""
-        return read_names(self.folder / INDEX, "voter")
+        return read_names(self.folder / INDEX, "voter") if self.renaming is None else self.renaming.names
 
     @cached_property
     def alternatives(self) -> tuple[str, ...]:
@@ -193,8 +110,7 @@ class PackedBallots(AnyBallots):
     @cached_property
     def multiplicities(self) -> IntArray | None:
         """How many voters every voter stands for; None where everyone stands for herself."""
-        (stored,) = self._index("multiplicity")
-        return frozen(stored) if len(stored) else None
+        return frozen(self._per_voter("multiplicity")) if len(self._index("multiplicity")[0]) else None
 
     # Sizes, known without reading a block
 
@@ -231,14 +147,24 @@ class PackedBallots(AnyBallots):
     @cached_property
     def ballots_per_voter(self) -> IntArray:
         """Number of ballots every voter cast."""
-        return self._index("ballots_per_voter")[0]
+        return self._per_voter("ballots_per_voter")
 
     @property
     def total_approvals(self) -> int:
         """How many ticks all ballots hold together, counted as often as they were cast."""
         if self.multiplicities is None:
             return self.n_approvals
-        return int(self.multiplicities @ self._index("approvals_per_voter")[0])
+        return int(self.multiplicities @ self._per_voter("approvals_per_voter"))
+
+    def _per_voter(self, name: str) -> IntArray:
+        """A number for every voter from the index, in the order of the voters."""
+        (stored,) = self._index(name)
+        return stored if self.renaming is None else stored[self.renaming.order]
+
+    def with_voters(self, names: tuple[str, ...], order: IntArray) -> PackedBallots:
+        """The same with voters in another order and under other names; what lies on disk stays as it is."""
+        stored = order if self.renaming is None else self.renaming.order[order]
+        return PackedBallots(self.folder, self.where, Renaming(names, stored))
 
     # Parts in memory
 
@@ -270,7 +196,7 @@ class PackedBallots(AnyBallots):
     def select(self, *, voters: Iterable[str] | None = None, instances: Iterable[str] | None = None) -> Ballots:
         """The ballots of some voters, some instances or both, in memory; reads only names where nothing is wanted."""
         if instances is None:
-            return joined([block.in_memory() for block in self.blocks]).select(voters=voters)
+            return self.in_memory().select(voters=voters)
         wanted = {str(name) for name in instances}
         parts = []
         for block in self.blocks:
@@ -280,45 +206,74 @@ class PackedBallots(AnyBallots):
         found = joined(parts) if parts else self.blocks[0].in_memory(np.arange(1))
         return found.select(voters=voters, instances=wanted)
 
-    # Columns of everything, read into memory when asked for
+    def parts(self, places: IntArray | None = None) -> Iterator[Ballots]:
+        """The ballots of one block after the other; with `places`, of the instances with these numbers."""
+        if places is None:
+            yield from (block.in_memory() for block in self.blocks)
+        else:
+            yield from (block.in_memory(rows) for block, rows in self._among_blocks(places))
+
+    def rows(self, places: IntArray) -> Ballots:
+        """The ballots of the instances with these numbers, ascending, together in memory."""
+        return joined(list(self.parts(places)))
+
+    def places(self, names: Iterable[str]) -> dict[str, int]:
+        """The numbers of those of these instances that are there, in their order."""
+        wanted = list(names)
+        asked = set(wanted)
+        found: dict[str, int] = {}
+        for block, first in zip(self.blocks, self._edges.tolist(), strict=False):
+            if len(found) == len(asked):
+                break
+            found |= {name: first + z for z, name in enumerate(block.instances) if name in asked}
+        return {name: found[name] for name in wanted if name in found}
+
+    def names_at(self, places: IntArray) -> list[str]:
+        """The names of the instances with these numbers."""
+        order = np.argsort(places, kind="stable")
+        found = [read_names(block.path, "instance", rows) for block, rows in self._among_blocks(places[order])]
+        names = [name for part in found for name in part]
+        return [names[rank] for rank in np.argsort(order).tolist()]
+
+    def _among_blocks(self, places: IntArray) -> Iterator[tuple[PackedBlock, IntArray]]:
+        """The blocks that hold these instances, ascending, and the rows of these instances in them."""
+        edges = self._edges
+        for block, first, (begin, end) in zip(
+            self.blocks, edges, pairwise(np.searchsorted(places, edges)), strict=False
+        ):
+            if begin < end:
+                yield block, places[begin:end] - first
+
+    @property
+    def _edges(self) -> IntArray:
+        """The number of the first instance of every block, and how many there are in all."""
+        return starts_of(self.sizes["instances"])
 
     def in_memory(self) -> Ballots:
-        """All ballots, read once and kept."""
-        return self._loaded
+        """All ballots, read anew every time."""
+        return joined(list(self.parts()))
 
-    @cached_property
-    def _loaded(self) -> Ballots:
-        return joined([block.in_memory() for block in self.blocks])
+    # One number or name for every instance
 
-    @cached_property
+    @property
     def instances(self) -> tuple[str, ...]:
         """The names of all instances."""
         return tuple(name for block in self.blocks for name in block.instances)
 
-    @property
-    def ballot_start(self) -> IntArray:
-        """See `Ballots`."""
-        return self._loaded.ballot_start
+    @cached_property
+    def ballots_per_instance(self) -> IntArray:
+        """Number of ballots on every instance; of those who stand for several, one."""
+        return frozen(_all(block.ballots_per_instance for block in self.blocks))
 
-    @property
-    def ballot_voter(self) -> IntArray:
-        """See `Ballots`."""
-        return self._loaded.ballot_voter
+    @cached_property
+    def cast_per_instance(self) -> IntArray:
+        """Number of ballots on every instance, counted as often as they were cast."""
+        return frozen(_all(block.cast_per_instance for block in self.blocks))
 
-    @property
-    def approval_start(self) -> IntArray:
-        """See `Ballots`."""
-        return self._loaded.approval_start
-
-    @property
-    def approved(self) -> IntArray:
-        """See `Ballots`."""
-        return self._loaded.approved
-
-    @property
-    def menu(self) -> Menu | None:
-        """See `Ballots`."""
-        return self._loaded.menu if self.has_menus else None
+    @cached_property
+    def menu_sizes(self) -> IntArray:
+        """Number of alternatives offered on every instance."""
+        return frozen(_all(block.menu_sizes for block in self.blocks))
 
 
 def is_packed(folder: str | Path) -> bool:

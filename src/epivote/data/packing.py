@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epivote.data.any_ballots import AnyBallots, name_keys, pairs_in
+from epivote.data.ballots import Ballots
 from epivote.data.blocks import Columns
 from epivote.data.names import IntArray, counts_of, smallest_integers
-from epivote.data.packed import INDEX, SIZES, VERSION, WIDEST_MASK, PackedBallots, block_path
+from epivote.data.packed import INDEX, SIZES, VERSION, PackedBallots, block_path
+from epivote.data.packed_block import WIDEST_MASK
 from epivote.data.stored import names_as_arrays, write_arrays
 from epivote.errors import BallotError, FileError, reason
 
@@ -74,8 +76,12 @@ class Packer:
         self.approvals_per_voter = np.zeros(len(voters), np.int64)
         self.sizes: list[tuple[int, ...]] = []
 
-    def add(self, part: AnyBallots) -> None:
+    def add(self, ballots: AnyBallots) -> None:
         """Write some instances with all their ballots, in one block or several."""
+        for part in ballots.parts():
+            self._add(part)
+
+    def _add(self, part: Ballots) -> None:
         if part.voters != self.voters or part.alternatives != self.alternatives:
             raise BallotError("every part to be packed must list the same voters and the same alternatives")
         if not np.array_equal(() if part.multiplicities is None else part.multiplicities, self.multiplicities):

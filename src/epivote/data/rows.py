@@ -15,7 +15,7 @@ import polars as pl
 from epivote.data.ballots import Ballots, Duplicates, MenuLike
 from epivote.data.build import assemble, check_known, universe
 from epivote.data.lists import Lists
-from epivote.data.names import IntArray, Place, as_names, smallest_integers
+from epivote.data.names import IntArray, Place, smallest_integers
 from epivote.errors import BallotError
 
 MOST_ALIKE = 10**9 - 1  # voters with the same ballots; beyond it halves could not be drawn; a round number
@@ -101,7 +101,8 @@ class Rows:
             alternatives=names,
             ballot_voter=ballot_voter,
             ballot_instance=ballot_instance,
-            approvals=lists.rows(cell_of_row),
+            approvals=lists,
+            cell_of_row=cell_of_row,
             menu=menu,
             multiplicities=self._multiplicities(voters, ballot_voter),
             duplicates=duplicates,
@@ -135,8 +136,7 @@ class Rows:
         if isinstance(self.ticks.dtype, pl.List):
             return self.ticks.fill_null([]).rename("cell"), np.arange(len(self.ticks))
         text = self.ticks.cast(pl.String).fill_null("")
-        different = text.unique(maintain_order=True)
-        number = _numbers(text, different)
+        different, number = numbered(text)
         filled = different.to_frame("cell").select(pl.when(pl.col("cell") != "").then(pl.col("cell"))).to_series()
         lists = self.split(filled).cast(pl.List(pl.String))
         odd = (lists.is_null() & filled.is_not_null()).arg_true()
@@ -157,14 +157,46 @@ class Rows:
 
 
 def _names_in(cells: pl.Series) -> pl.Series:
+    """Lists of names without blanks; columns that have none are left as they are."""
+    named = cells.explode(empty_as_null=False)
+    if named.null_count() == 0 and not (named == "").any():
+        return cells
     return cells.list.drop_nulls().list.filter(pl.element() != "")
 
 
 def _encode(column: pl.Series, kind: str, place: Place) -> tuple[tuple[str, ...], IntArray]:
     """Names in order of first appearance, and the number of each row's name."""
     _check_filled(column, kind, place)
-    names = column.unique(maintain_order=True)
-    return as_names(names.to_list(), kind), _numbers(column, names)
+    names, numbers = numbered(column)
+    return tuple(names.to_list()), numbers
+
+
+def numbered(column: pl.Series) -> tuple[pl.Series, IntArray]:
+    """The different texts in order of first appearance, and which of them each row holds; no text is null.
+
+    Files are often sorted by one of their columns: of equal texts in a row only the first is looked up.
+    """
+    begins = (column != column.shift(1)).fill_null(value=True)
+    n_runs = int(begins.sum())
+    if 2 * n_runs > len(column):
+        return _looked_up(column)
+    names, numbers = _looked_up(column.filter(begins))
+    places = begins.arg_true().to_numpy()
+    return names, np.repeat(numbers, np.diff(places, append=len(column)))
+
+
+def _looked_up(column: pl.Series) -> tuple[pl.Series, IntArray]:
+    """The same, text by text; categories of their own, since those that all columns share would never be freed."""
+    if len(column) == 0:
+        return column, np.zeros(0, np.uint32)
+    kinds: IntArray = column.cast(pl.Categorical(pl.Categories.random())).to_physical().to_numpy()
+    first = np.full(int(kinds.max()) + 1, len(column))
+    first[kinds[::-1]] = np.arange(len(column))[::-1]
+    order = np.argsort(first)
+    order = order[: np.searchsorted(first[order], len(column))]
+    number = np.empty(len(first), np.uint32)
+    number[order] = np.arange(len(order), dtype=np.uint32)
+    return column.gather(first[order].astype(np.uint32)), number[kinds]
 
 
 def _check_filled(column: pl.Series, kind: str, place: Place) -> None:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from epivote.data.build import check_known
-from epivote.data.names import IntArray, as_names, frozen
+from epivote.data.names import IntArray, as_names, frozen, row_ranges, starts_of
 from epivote.errors import InputError
 
 
@@ -52,6 +52,26 @@ class Truths(Mapping[str, frozenset[str]]):
             known,
             np.cumsum([0] + [len(row) for row in rows]),
             np.array([number for row in rows for number in row], np.int64),
+        )
+
+    @classmethod
+    def joined(cls, parts: Iterable[Truths]) -> Truths:
+        """The sets of several parts, which list the same alternatives, as one."""
+        every = list(parts)
+        if len(every) == 1:
+            return every[0]
+        return cls(
+            tuple(name for part in every for name in part.instances),
+            every[0].alternatives,
+            starts_of(np.concatenate([part.sizes for part in every])),
+            np.concatenate([part.members for part in every]),
+        )
+
+    def rows(self, places: IntArray) -> Truths:
+        """The sets of the instances with these numbers, in that order."""
+        names = tuple(self.instances[z] for z in places.tolist())
+        return Truths(
+            names, self.alternatives, starts_of(self.sizes[places]), self.members[row_ranges(self.start, places)]
         )
 
     @cached_property

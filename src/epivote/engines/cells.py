@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from epivote.data.any_ballots import AnyBallots
+from epivote.data.ballots import Ballots
 from epivote.data.names import BoolArray, IntArray, listing, starts_of
 from epivote.data.shards import Shard
 from epivote.data.truths import Truths
 from epivote.errors import InputError
 
 
-def cell_starts(ballots: AnyBallots) -> IntArray:
+def cell_starts(ballots: Ballots) -> IntArray:
     """Where the cells of every instance begin when all are laid out one after the other."""
     return starts_of(ballots.menu_sizes)
 
@@ -24,7 +24,7 @@ def cells_of(shard: Shard, starts: IntArray) -> IntArray:
     return cells
 
 
-def tables_of(sets: Mapping[str, Iterable[str]], ballots: AnyBallots, shards: Sequence[Shard]) -> list[BoolArray]:
+def tables_of(sets: Mapping[str, Iterable[str]], ballots: Ballots, shards: Sequence[Shard]) -> list[BoolArray]:
     """Sets by instance as tables of cells; instances without one are left empty."""
     starts = cell_starts(ballots)
     flat = np.zeros(int(starts[-1]), bool)
@@ -43,7 +43,7 @@ def tables_of(sets: Mapping[str, Iterable[str]], ballots: AnyBallots, shards: Se
     return [flat[cells_of(shard, starts)] for shard in shards]
 
 
-def truths_of(tables: Sequence[BoolArray], ballots: AnyBallots, shards: Sequence[Shard]) -> Truths:
+def truths_of(tables: Sequence[BoolArray], ballots: Ballots, shards: Sequence[Shard]) -> Truths:
     """Tables of cells as sets by instance."""
     rows, members = [], []
     for shard, sets in zip(shards, tables, strict=True):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
+from epivote.data.ballots import Ballots
 from epivote.data.names import listing
 from epivote.data.shards import Shard
 from epivote.engines.cells import tables_of
@@ -34,7 +35,7 @@ def gold_by_block(ballots: AnyBallots, gold: Gold | None) -> list[GoldSets]:
     return found
 
 
-def gold_rows(gold: GoldSets, ballots: AnyBallots, shards: Sequence[Shard]) -> list[GoldRows | None]:
+def gold_rows(gold: GoldSets, ballots: Ballots, shards: Sequence[Shard]) -> list[GoldRows | None]:
     """For every shard the rows whose sets are given; refuses a set outside the size bounds."""
     if not gold:
         return [None] * len(shards)

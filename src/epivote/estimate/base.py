@@ -28,7 +28,7 @@ from epivote.estimate.history import History, Record
 from epivote.estimate.model import Model
 from epivote.estimate.reliability import VoterReport, upside_down, voter_reports
 from epivote.estimate.review import SURE, Doubt, check_threshold, review
-from epivote.estimate.workload import InMemoryWorkload
+from epivote.estimate.workload import InMemoryWorkload, workload
 from epivote.model.set_odds import SetOdds
 from epivote.model.utilities import Utility
 
@@ -146,14 +146,12 @@ class Estimator(ABC):
     @property
     def confidence_(self) -> FloatArray | None:
         """Probability that each returned set is exactly right, in the order of the instances; None without rates."""
-        posterior = self.estimate_.posterior
-        return None if posterior is None else posterior.set_probabilities
+        return self.estimate_.confidence
 
     @property
     def model_confidence_(self) -> FloatArray | None:
         """The probability of each returned set under the model; the same as `confidence_` unless that is calibrated."""
-        posterior = self.estimate_.uncalibrated
-        return None if posterior is None else posterior.set_probabilities
+        return self.estimate_.model_confidence
 
     @property
     def log_likelihoods_(self) -> tuple[float, ...]:
@@ -241,9 +239,9 @@ class RatedEstimator(Estimator):
         A voter or alternative that `fit` has not seen gets the crowd's rate: the mean over those it has seen.
         """
         ballots = ballots if isinstance(ballots, AnyBallots) else Ballots.from_frame(ballots)
-        work = InMemoryWorkload(ballots, SizeBounds.of(self.bounds))
-        model = self.model_
-        return work.truths(work.best_sets(model.parameters_for(ballots), model.calibration_for(ballots)))
+        parameters, calibration = self.model_.parameters_for(ballots), self.model_.calibration_for(ballots)
+        parts = (InMemoryWorkload(part, SizeBounds.of(self.bounds)) for part in ballots.parts())
+        return Truths.joined(work.truths(work.best_sets(parameters, calibration)) for work in parts)
 
     @property
     def model_(self) -> Model:
@@ -275,20 +273,23 @@ class RatedEstimator(Estimator):
     @property
     def expected_sizes_(self) -> FloatArray:
         """Expected number of right alternatives on every instance."""
-        posterior = self.estimate_.posterior
-        assert posterior is not None
-        instance = np.repeat(np.arange(self.estimate_.ballots.n_instances), self.estimate_.ballots.menu_sizes)
-        return sums(instance, posterior.inclusion, self.estimate_.ballots.n_instances)
+        found = []
+        for part in self.estimate_.parts():
+            assert part.posterior is not None
+            instance = np.repeat(np.arange(part.ballots.n_instances), part.ballots.menu_sizes)
+            found.append(sums(instance, part.posterior.inclusion, part.ballots.n_instances))
+        return np.concatenate(found)
 
     def decide(self, utility: Utility = "exact") -> Truths:
         """Sets of highest expected utility: `exact` (the default), `hamming`, `f1` or `jaccard`; gold ones stay."""
         if utility not in get_args(Utility):
             raise InputError(f"utility={utility!r} is not one of {listing(get_args(Utility))}")
-        known = self.estimate_
-        gold = {name: known.truths[name] for name in known.gold}
-        work = InMemoryWorkload(known.ballots, known.bounds, gold)
-        tables = [odds.decide(utility) for odds in work.set_odds(known.parameters, known.calibration)]
-        return work.truths(work.with_gold(tables))
+        known, found = self.estimate_, []
+        work = workload(known.ballots, known.bounds, known.gold_sets)
+        for part in work.parts():
+            tables = [odds.decide(utility) for odds in part.set_odds(known.parameters, known.calibration)]
+            found.append(part.truths(part.with_gold(tables)))
+        return Truths.joined(found)
 
     def explain(self, instance: str) -> Explanation:
         """Why this set: prior, every voter's push, what the size bounds changed, runners-up."""
@@ -317,15 +318,16 @@ class RatedEstimator(Estimator):
         all degrees of confidence are seen, and every instance is as likely to be drawn as any other: gold answers need
         no weights.
         """
-        confidence = self.confidence_
+        confidence, ballots = self.confidence_, self.estimate_.ballots
         assert confidence is not None
-        names = self.estimate_.truths.instances
-        open_ = [z for z in np.argsort(confidence, kind="stable") if names[z] not in self.estimate_.gold]
+        taught = np.array(list(ballots.places(self.estimate_.gold).values()), np.int64)
+        order = np.argsort(confidence, kind="stable")
+        open_ = order[~np.isin(order, taught)]
         if not isinstance(count, int) or not 1 <= count <= len(open_):
             raise InputError(f"count={count!r} must lie between 1 and the {len(open_):,} instances without a gold set")
         edges = np.linspace(0, len(open_), count + 1)
         places = edges[:-1] + np.random.default_rng(seed).random(count) * np.diff(edges)
-        return [names[open_[int(place)]] for place in places]
+        return ballots.names_at(open_[places.astype(np.int64)])
 
     def gold_check(self) -> tuple[Truths, FloatArray]:
         """What the ballots alone say of the gold instances under the rates found, and how sure that is.
@@ -336,9 +338,14 @@ class RatedEstimator(Estimator):
         known = self.estimate_
         if not known.gold:
             raise InputError("no gold sets were given to fit, so there is nothing to check")
-        work = InMemoryWorkload(known.ballots.select(instances=known.gold), known.bounds)
-        chosen = work.best_sets(known.parameters, known.calibration)
-        return work.truths(chosen), work.posterior(known.parameters, chosen, known.calibration).set_probabilities
+        places = np.array(sorted(known.ballots.places(known.gold).values()), np.int64)
+        found, stated = [], []
+        for part in known.ballots.parts(places):
+            work = InMemoryWorkload(part, known.bounds)
+            chosen = work.best_sets(known.parameters, known.calibration)
+            found.append(work.truths(chosen))
+            stated.append(work.posterior(known.parameters, chosen, known.calibration).set_probabilities)
+        return Truths.joined(found), np.concatenate(stated)
 
     def _one(self, instance: str) -> tuple[SetOdds, tuple[str, ...]]:
         known = self.estimate_

@@ -6,7 +6,6 @@ Their voters' rates are shares of ticks on the returned sets, for comparison; th
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from functools import partial, reduce
 from operator import add
 from typing import Any, Literal, get_args
@@ -14,6 +13,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
+from epivote.data.ballots import Ballots
 from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.estimate import Estimate, VoterCounts
 from epivote.data.names import BoolArray, FloatArray, IntArray, counts_of
@@ -24,7 +24,7 @@ from epivote.engines.gold import Gold
 from epivote.errors import InputError
 from epivote.estimate.base import Estimator
 from epivote.estimate.history import History, refuse_history
-from epivote.estimate.outcome import joined_truths, voter_counts
+from epivote.estimate.outcome import voter_counts
 from epivote.estimate.workload import InMemoryWorkload, Workload, workload
 from epivote.model.choose import choose
 from epivote.model.voters import voter_step
@@ -64,15 +64,14 @@ class Baseline(Estimator):
             "converged",
             frozenset(work.gold),
             partial(self._truths, work),
-            compute_parts=partial(self._parts, work, parameters, counts) if work.has_parts else None,
+            compute_part=partial(self._part, work, parameters, counts) if work.has_parts else None,
         )
 
-    def _parts(self, work: Workload, parameters: Parameters, counts: VoterCounts) -> Iterator[Estimate]:
-        for part in work.parts():
-            yield self._outcome(part, parameters, counts)
+    def _part(self, work: Workload, parameters: Parameters, counts: VoterCounts, ballots: Ballots) -> Estimate:
+        return self._outcome(work.part(ballots), parameters, counts)
 
     def _truths(self, work: Workload) -> Truths:
-        return joined_truths([part.truths(self._sets(part)) for part in work.parts()])
+        return Truths.joined(part.truths(self._sets(part)) for part in work.parts())
 
     def _sets(self, work: InMemoryWorkload) -> list[BoolArray]:
         return work.with_gold([self._rule(shard) for shard in work.shards])

@@ -166,7 +166,7 @@ class EM(RatedEstimator):
         self._check()
         if self.groups is not None and self.groups > 1:
             raise InputError("partial_fit does not support groups; leave groups=None, or fit all ballots at once")
-        batch = self._as_ballots(batch)
+        batch = self._as_ballots(batch).in_memory()
         is_fitted = self._stream is None and (self._estimate is not None or self._model is not None)
         if batch.multiplicities is not None or (is_fitted and self.model_.multiplicities is not None):
             raise InputError(

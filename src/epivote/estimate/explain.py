@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from epivote.data.any_ballots import AnyBallots
+from epivote.data.ballots import Ballots
 from epivote.data.estimate import Estimate
 from epivote.data.html import html_table
 from epivote.data.names import counted
@@ -131,6 +131,7 @@ class Explanation:
 def explain(estimate: Estimate, instance: str) -> Explanation:
     """The account of one instance under the estimated rates."""
     ballots = estimate.ballots.select(instances=[instance])
+    (place,) = estimate.ballots.places([str(instance)]).values()
     work = InMemoryWorkload(ballots, estimate.bounds)
     parameters = estimate.parameters
     odds = work.set_odds(parameters, estimate.calibration)[0]
@@ -144,14 +145,13 @@ def explain(estimate: Estimate, instance: str) -> Explanation:
         group = ExplainedGroup(likely.number + 1, likely.probability, alone)
     margins = within.log_odds[0]
     sets = odds.best_sets(0, RUNNERS_UP + 1)
-    answer = estimate.truths.listed(estimate.truths.instances[estimate.ballots.instance_index[str(instance)]])
+    answer = estimate.at(np.array([place])).truths.listed(str(instance))
     counted = parameters.times(ballots.multiplicities)
     weights, thresholds = counted.weights, counted.thresholds
     prior = dict(zip(ballots.alternatives, prior_log_odds.tolist(), strict=True))
     cast = {_label(ballots, int(i)): int(i) for i in ballots.ballot_voter}
     threshold = math.fsum(float(thresholds[i]) for i in cast.values())
     accounts = []
-    only_shares = estimate.calibration is not None and estimate.uncalibrated is None
     for c in np.argsort(-margins, kind="stable"):
         name = offered[c]
         ticked = tuple(
@@ -160,7 +160,7 @@ def explain(estimate: Estimate, instance: str) -> Explanation:
         pushes = {
             voter: (float(weights[i]) if voter in ticked else 0.0) - float(thresholds[i]) for voter, i in cast.items()
         }
-        if only_shares:  # a rule without rates, whose share of approvals was calibrated
+        if estimate.only_shares:  # a rule without rates, whose share of approvals was calibrated
             prior[name], pushes = 0.0, {}
         margin = math.fsum([prior[name], *pushes.values()])
         shift = 0.0
@@ -185,7 +185,7 @@ def explain(estimate: Estimate, instance: str) -> Explanation:
     )
 
 
-def _label(ballots: AnyBallots, i: int) -> str:
+def _label(ballots: Ballots, i: int) -> str:
     """The voter's name, and how many voters it stands for if it is more than one."""
     times = 1 if ballots.multiplicities is None else int(ballots.multiplicities[i])
     return ballots.voters[i] if times == 1 else f"{ballots.voters[i]} (x {times:,})"

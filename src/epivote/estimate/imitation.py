@@ -58,7 +58,7 @@ def imitate(
 def coincidence(fitted: RatedEstimator) -> tuple[float, float]:
     """The mean product of residuals of two voters in a cell, and its standard error over instances."""
     estimate = fitted.estimate_
-    work = InMemoryWorkload(estimate.ballots, estimate.bounds)
+    work = InMemoryWorkload(estimate.ballots.in_memory(), estimate.bounds)
     found = [
         residual_products(shard, odds.inclusion, estimate.parameters)
         for shard, odds in zip(work.shards, work.set_odds(estimate.parameters), strict=True)

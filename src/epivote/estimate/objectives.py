@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
+
 import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
@@ -9,7 +12,7 @@ from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.parameters import Parameters
 from epivote.engines.gold import Gold
 from epivote.errors import InputError, RateError
-from epivote.estimate.workload import InMemoryWorkload
+from epivote.estimate.workload import InMemoryWorkload, workload
 from epivote.model.likelihood import grouped_log_likelihood_of, log_likelihood_of, marginal_log_likelihood_of
 
 
@@ -18,20 +21,23 @@ def log_likelihood(ballots: AnyBallots, truths: Gold, parameters: Parameters, bo
 
     AMLE raises it at every step.
     """
-    work = InMemoryWorkload(ballots, SizeBounds.of(bounds))
     _check_fit(parameters, ballots)
-    for instance in ballots.instances:
-        if instance not in truths:
-            raise InputError(f"instance {instance!r} has ballots but no set; give a set for every instance")
-    chosen = work.tables(truths)
-    for shard, sets in zip(work.shards, chosen, strict=True):
-        sizes = sets.sum(axis=1)
-        if np.any((sizes < shard.lower) | (sizes > shard.upper)):
-            return -np.inf
+    bounds, parts = SizeBounds.of(bounds), []
+    for part in ballots.parts():
+        work = InMemoryWorkload(part, bounds)
+        for instance in part.instances:
+            if instance not in truths:
+                raise InputError(f"instance {instance!r} has ballots but no set; give a set for every instance")
+        chosen = work.tables(truths)
+        for shard, sets in zip(work.shards, chosen, strict=True):
+            sizes = sets.sum(axis=1)
+            if np.any((sizes < shard.lower) | (sizes > shard.upper)):
+                return -np.inf
+        parts.append(work.statistics(chosen, by_menu=priors_differ(parameters)))
     if parameters.n_groups:
-        certain = InMemoryWorkload(ballots, SizeBounds.of(bounds), {name: truths[name] for name in ballots.instances})
+        certain = workload(ballots, bounds, truths)
         return grouped_log_likelihood_of(*certain.group_step(parameters), parameters)
-    return log_likelihood_of(work.statistics(chosen, by_menu=priors_differ(parameters)), parameters)
+    return log_likelihood_of(reduce(add, parts), parameters)
 
 
 def marginal_log_likelihood(ballots: AnyBallots, parameters: Parameters, bounds: BoundsLike) -> float:
@@ -39,13 +45,16 @@ def marginal_log_likelihood(ballots: AnyBallots, parameters: Parameters, bounds:
 
     EM without shrinkage raises it at every step.
     """
-    work = InMemoryWorkload(ballots, SizeBounds.of(bounds))
     _check_fit(parameters, ballots)
+    work = workload(ballots, SizeBounds.of(bounds), None)
     if parameters.n_groups:
         return grouped_log_likelihood_of(*work.group_step(parameters), parameters)
-    membership, log_partition = work.expectation(parameters)
-    statistics = work.statistics(membership, by_menu=priors_differ(parameters))
-    return marginal_log_likelihood_of(statistics, log_partition, parameters)
+    statistics, log_partition = [], 0.0
+    for part in work.parts():
+        membership, of_part = part.expectation(parameters)
+        statistics.append(part.statistics(membership, by_menu=priors_differ(parameters)))
+        log_partition += of_part
+    return marginal_log_likelihood_of(reduce(add, statistics), log_partition, parameters)
 
 
 def priors_differ(parameters: Parameters) -> bool:

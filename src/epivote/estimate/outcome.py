@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
+from epivote.data.ballots import Ballots
 from epivote.data.calibration import Calibration
 from epivote.data.estimate import Estimate, Posterior, VoterCounts
-from epivote.data.names import FloatArray, IntArray
+from epivote.data.names import FloatArray
 from epivote.data.parameters import Parameters
 from epivote.data.truths import Truths
 from epivote.estimate.climb import State
@@ -39,7 +40,7 @@ def rated_estimate(
         compute_truths=partial(_truths, work, sets_from),
         compute_posterior=partial(_posterior, work, sets_from, reached.parameters),
         compute_ties=partial(_ties, work, *(ties_at or (sets_from,))),
-        compute_parts=partial(_parts, work, reached, sets_from, ties_at) if work.has_parts else None,
+        compute_part=partial(_part, work, reached, sets_from, ties_at) if work.has_parts else None,
         settling_iterations=reached.settling,
         compute_groups=partial(_groups, work, reached.parameters) if reached.parameters.n_groups else None,
     )
@@ -56,25 +57,23 @@ def calibrated_estimate(work: Workload, estimate: Estimate, calibration: Calibra
         compute_posterior=partial(_posterior, work, parameters, parameters, calibration),
         compute_uncalibrated=partial(_model_posterior, work, parameters, calibration) if estimate.is_rated else None,
         compute_ties=partial(_ties, work, parameters, calibration=calibration),
-        compute_parts=partial(_calibrated_parts, work, estimate, calibration) if work.has_parts else None,
+        compute_part=partial(_calibrated_part, work, estimate, calibration) if work.has_parts else None,
         compute_groups=partial(_groups, work, parameters, calibration) if parameters.n_groups else None,
     )
 
 
-def _parts(
-    work: Workload, reached: State, sets_from: Parameters, ties_at: Sequence[Parameters] | None
-) -> Iterator[Estimate]:
-    for part in work.parts():
-        yield rated_estimate(part, reached, sets_from=sets_from, ties_at=ties_at)
+def _part(
+    work: Workload, reached: State, sets_from: Parameters, ties_at: Sequence[Parameters] | None, ballots: Ballots
+) -> Estimate:
+    return rated_estimate(work.part(ballots), reached, sets_from=sets_from, ties_at=ties_at)
 
 
-def _calibrated_parts(work: Workload, estimate: Estimate, calibration: Calibration) -> Iterator[Estimate]:
-    for part in work.parts():
-        yield calibrated_estimate(part, replace(estimate, ballots=part.ballots), calibration)
+def _calibrated_part(work: Workload, estimate: Estimate, calibration: Calibration, ballots: Ballots) -> Estimate:
+    return calibrated_estimate(work.part(ballots), replace(estimate, ballots=ballots), calibration)
 
 
 def _truths(work: Workload, sets_from: Parameters, calibration: Calibration | None = None) -> Truths:
-    return joined_truths([part.truths(part.best_sets(sets_from, calibration)) for part in work.parts()])
+    return Truths.joined(part.truths(part.best_sets(sets_from, calibration)) for part in work.parts())
 
 
 def _posterior(
@@ -103,19 +102,6 @@ def _joined_posteriors(parts: Sequence[Posterior]) -> Posterior:
 
 def _ties(work: Workload, *steps: Parameters, calibration: Calibration | None = None) -> tuple[str, ...]:
     return tuple(name for part in work.parts() for name in part.ties(*steps, calibration=calibration))
-
-
-def joined_truths(parts: list[Truths]) -> Truths:
-    """The sets of several parts as one."""
-    if len(parts) == 1:
-        return parts[0]
-    sizes: IntArray = np.concatenate([np.diff(part.start) for part in parts])
-    return Truths(
-        tuple(name for part in parts for name in part.instances),
-        parts[0].alternatives,
-        np.concatenate([[0], np.cumsum(sizes)]),
-        np.concatenate([part.members for part in parts]),
-    )
 
 
 def voter_counts(statistics: Statistics) -> VoterCounts:

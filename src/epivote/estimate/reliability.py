@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
+from epivote.data.ballots import Ballots
 from epivote.data.estimate import Estimate, VoterCounts
 from epivote.data.lists import Lists
 from epivote.data.names import BoolArray, FloatArray, IntArray
@@ -59,20 +60,20 @@ def voter_reports(estimate: Estimate, model: Model | None = None) -> list[VoterR
     model, ballots = model or Model.of(estimate), estimate.ballots
     if ballots.is_in_memory and ballots.n_ballots <= BALLOTS_FOR_COPIES:
         assert estimate.posterior is not None
-        work, inclusion = InMemoryWorkload(ballots, estimate.bounds), estimate.posterior.inclusion
+        work, inclusion = InMemoryWorkload(ballots.in_memory(), estimate.bounds), estimate.posterior.inclusion
     else:
         sample = ballots.sample_instances(-(-ballots.n_ballots // BALLOTS_FOR_COPIES))
         work, parameters = InMemoryWorkload(sample, estimate.bounds), model.parameters_for(sample)
         inclusion = work.posterior(parameters, work.best_sets(parameters)).inclusion
     together = same_mistakes(work, inclusion, model.parameters_for(work.ballots))
     if ballots.is_in_memory:
-        return reliability(model, ballots, ballots, estimate.truths, together)
+        return reliability(model, ballots, ballots.in_memory(), estimate.truths, together)
     truths = work.truths(work.best_sets(model.parameters_for(work.ballots)))
     return reliability(model, ballots, work.ballots, truths, together)
 
 
 def reliability(
-    model: Model, ballots: AnyBallots, sample: AnyBallots, truths: Truths, together: Sequence[Pair] = ()
+    model: Model, ballots: AnyBallots, sample: Ballots, truths: Truths, together: Sequence[Pair] = ()
 ) -> list[VoterReport]:
     """A report on every voter of the model; copies are looked for in a sample of the ballots, with its sets.
 
@@ -185,7 +186,7 @@ def _same_mistakes(pairs: Sequence[Pair], voters: tuple[str, ...]) -> dict[int, 
     return flags
 
 
-def near_copies(ballots: AnyBallots, truths: Truths) -> dict[int, tuple[int, int, int]]:
+def near_copies(ballots: Ballots, truths: Truths) -> dict[int, tuple[int, int, int]]:
     """For voters who answer almost exactly like another one: whom, on how many ballots, of how many in common.
 
     Two good voters agree because both are right; a copy also repeats mistakes, so identical ballots that differ from
@@ -223,7 +224,7 @@ def near_copies(ballots: AnyBallots, truths: Truths) -> dict[int, tuple[int, int
     return found
 
 
-def _ballot_kinds(ballots: AnyBallots, truths: Truths) -> tuple[IntArray, BoolArray]:
+def _ballot_kinds(ballots: Ballots, truths: Truths) -> tuple[IntArray, BoolArray]:
     """A number per distinct (instance, ticks), and whether the ballot differs from the returned set."""
     both = Lists.of_lengths(
         np.concatenate([truths.sizes, ballots.ballot_sizes]),

@@ -25,6 +25,7 @@ LARGEST_SCALE = 0.97  # of log-odds: above it confidence would change by a perce
 FEWEST_INSTANCES = 10  # on which both halves voted; with fewer the check says nothing
 BALLOTS_CHECKED = 3000  # about as many as can be fitted twenty times in two seconds
 SHARE_CHECKED = 50  # of many ballots one in fifty, so that all of it takes about as long as the fit itself
+MOST_CHECKED = 20_000  # of very many, so that it takes seconds however many there are; a round number
 MOST_EXPANDED = 50_000  # ballots of voters who stand for several that are simulated one by one; a round number
 CHECK_TOLERANCE = 1e-3  # of fits that are only compared: sets and scale came out the same as with 1e-5, in less time
 ANY_SCALE = (
@@ -153,7 +154,7 @@ def reproducibility(
         shared_mistakes=shared,
         scale=scale if scale <= LARGEST_SCALE else 1.0,
         n_instances=len(found[0]),
-        is_sample=checked is not ballots,
+        is_sample=checked.n_instances < ballots.n_instances,
     )
 
 
@@ -168,7 +169,7 @@ def mistakes_coincide(fitted: RatedEstimator, rng: np.random.Generator, errors: 
 
 def checked_sample(ballots: AnyBallots) -> Ballots:
     """The ballots, or so many of their instances that a check takes seconds or about as long as a fit."""
-    most = max(BALLOTS_CHECKED, ballots.n_ballots // SHARE_CHECKED)
+    most = min(max(BALLOTS_CHECKED, ballots.n_ballots // SHARE_CHECKED), MOST_CHECKED)
     if ballots.is_in_memory and ballots.total_ballots <= 2 * most:
         return ballots.in_memory()
     return ballots.sample_instances(max(1, ballots.total_ballots // most))

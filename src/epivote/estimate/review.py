@@ -19,7 +19,7 @@ DRAWS = 200  # simulated truths per instance: the expected confidence is known t
 MOST_BALLOTS = 64  # further ballots looked ahead; where more are needed no number is given
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Doubt:
     """One doubtful instance: its set, the strongest rival, and how many more average ballots would settle it.
 
@@ -50,29 +50,41 @@ def review(
     sets are drawn from the posterior, ballots of a voter with the crowd's mean rates from each set, and the confidence
     is averaged. With a calibration, further ballots count as much as it lets the present ones count.
     """
-    assert estimate.posterior is not None
-    rng = np.random.default_rng(seed)
-    confidence = estimate.posterior.set_probabilities
+    assert estimate.confidence is not None
+    confidence = estimate.confidence
     doubtful = np.flatnonzero(confidence < threshold)
     doubtful = doubtful[np.argsort(confidence[doubtful], kind="stable")][:limit]
-    if len(doubtful) == 0:
-        return []
-    names = [estimate.ballots.instances[z] for z in doubtful]
+    more = _further_ballots(estimate, doubtful[:most], threshold, np.random.default_rng(seed))
+    found: dict[int, Doubt] = {}
+    sets: dict[tuple[str, ...], tuple[str, ...]] = {}  # every set once, since there may be very many doubts
+    places = np.sort(doubtful)
+    for part in estimate.parts(places):
+        work = InMemoryWorkload(part.ballots.in_memory(), estimate.bounds)
+        rivals = _rivals(work, work.set_odds(estimate.parameters, estimate.calibration), part.truths)
+        here, places = places[: len(part.truths)], places[len(part.truths) :]
+        cast = part.ballots.cast_per_instance.tolist()
+        for row, (z, name) in enumerate(zip(here.tolist(), part.truths.instances, strict=True)):
+            answer, (rival, chance) = tuple(part.truths.listed(name)), rivals[row]
+            both = sets.setdefault(answer, answer), sets.setdefault(rival, rival)
+            found[z] = Doubt(name, float(confidence[z]), *both, chance, cast[row], more.get(z))
+    return [found[z] for z in doubtful.tolist()]
+
+
+def _further_ballots(
+    estimate: Estimate, places: IntArray, threshold: float, rng: np.random.Generator
+) -> dict[int, int | None]:
+    """About how many further ballots settle each of these instances, the most doubtful first."""
+    if len(places) == 0:
+        return {}
     average = _average_voter(estimate)
     effect = 1.0 if estimate.calibration is None else estimate.calibration.scale
-    work = InMemoryWorkload(estimate.ballots.select(instances=names), estimate.bounds)
-    beliefs = work.set_odds(estimate.parameters, estimate.calibration)
-    place = _places(work)
-    rivals = _rivals(work, beliefs, estimate.truths)
-    cast = work.ballots.cast_per_instance
-    found = []
-    for position, (name, sure) in enumerate(zip(names, confidence[doubtful].tolist(), strict=True)):
-        z = work.ballots.instance_index[name]
-        more = None
-        if position < most:
-            more = _ballots_to_settle(beliefs[place[z, 0]], int(place[z, 1]), threshold, average, effect, rng)
-        found.append(Doubt(name, sure, tuple(estimate.truths.listed(name)), *rivals[z], int(cast[z]), more))
-    return found
+    work = InMemoryWorkload(estimate.ballots.rows(np.sort(places)), estimate.bounds)
+    beliefs, at = work.set_odds(estimate.parameters, estimate.calibration), _places(work)
+    rows = np.argsort(np.argsort(places))
+    return {
+        z: _ballots_to_settle(beliefs[at[row, 0]], int(at[row, 1]), threshold, average, effect, rng)
+        for z, row in zip(places.tolist(), rows.tolist(), strict=True)
+    }
 
 
 def _places(work: InMemoryWorkload) -> IntArray:

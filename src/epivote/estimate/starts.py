@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
+from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
 from epivote.data.lists import Lists
 from epivote.data.names import FloatArray, sums
@@ -77,7 +78,7 @@ def anna_karenina_weights(distances: FloatArray, total_voters: int | None = None
     return weights
 
 
-def total_distances(ballots: AnyBallots) -> FloatArray:
+def total_distances(ballots: Ballots) -> FloatArray:
     """Every voter's Jaccard distance to each other voter, added up.
 
     The distance of a pair is taken over all ticks on the instances that both answered: ticks of only one of them,
@@ -94,7 +95,7 @@ def total_distances(ballots: AnyBallots) -> FloatArray:
     return mean * (ballots.total_voters - 1)
 
 
-def _crowd_mean(mean: FloatArray, ballots: AnyBallots) -> float:
+def _crowd_mean(mean: FloatArray, ballots: Ballots) -> float:
     """The mean over the voters for whom there is a number."""
     if ballots.multiplicities is None:
         return float(np.nanmean(mean))
@@ -102,12 +103,12 @@ def _crowd_mean(mean: FloatArray, ballots: AnyBallots) -> float:
     return float(np.average(mean[known], weights=ballots.multiplicities[known]))
 
 
-def _few_meet(ballots: AnyBallots) -> bool:
+def _few_meet(ballots: Ballots) -> bool:
     """Whether an instance has so few ballots, and so few alternatives, that its pairs are best taken one by one."""
     return ballots.n_alternatives <= WIDEST_MASK and ballots.most_ballots <= FEW_BALLOTS
 
 
-def _by_pairs(ballots: AnyBallots) -> tuple[FloatArray, FloatArray]:
+def _by_pairs(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
     """Distances added up, and numbers of voters met, from all pairs of ballots on the same instance."""
     n = ballots.n_voters
     alone = ballots.multiplicities is None  # the compiled loop counts everyone once
@@ -116,14 +117,14 @@ def _by_pairs(ballots: AnyBallots) -> tuple[FloatArray, FloatArray]:
     return total.sum(axis=0), met.sum(axis=0) + _met_alike(ballots)
 
 
-def _met_alike(ballots: AnyBallots) -> FloatArray | float:
+def _met_alike(ballots: Ballots) -> FloatArray | float:
     """How many voters with the same ballots everyone meets, at distance 0."""
     if ballots.multiplicities is None:
         return 0.0
     return np.where(ballots.ballots_per_voter > 0, ballots.multiplicities - 1.0, 0.0)
 
 
-def _met_compiled(ballots: AnyBallots) -> tuple[FloatArray, FloatArray]:
+def _met_compiled(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
     """Distances and numbers of voters met, as the first and as the second of each pair."""
     from epivote.kernels.masks import masks_of
     from epivote.kernels.pairs import distances_met
@@ -135,7 +136,7 @@ def _met_compiled(ballots: AnyBallots) -> tuple[FloatArray, FloatArray]:
     return found
 
 
-def _met_sorted(ballots: AnyBallots) -> tuple[FloatArray, FloatArray]:
+def _met_sorted(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
     """The same by sorting, for any number of voters.
 
     A pair of ballots is one number: the two voters, then the ticks they share, then those of either, so that sorting
@@ -166,7 +167,7 @@ def _met_sorted(ballots: AnyBallots) -> tuple[FloatArray, FloatArray]:
     )
 
 
-def _by_products(ballots: AnyBallots) -> tuple[FloatArray, FloatArray]:
+def _by_products(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
     """The same from products of voters' incidences, in blocks of voters."""
     ticks, answered, sizes = _incidence(ballots)
     n = ballots.n_voters
@@ -186,7 +187,7 @@ def _by_products(ballots: AnyBallots) -> tuple[FloatArray, FloatArray]:
     return total, met + _met_alike(ballots)
 
 
-def _incidence(ballots: AnyBallots) -> tuple[Any, Any, Any]:
+def _incidence(ballots: Ballots) -> tuple[Any, Any, Any]:
     """Voters against ticked cells, against instances answered, and against instances with the number of ticks."""
     instance, sizes = ballots.ballot_instance, ballots.ballot_sizes
     voter = ballots.ballot_voter

@@ -73,7 +73,7 @@ class Stream:
         stream.model = Model(ballots.voters, ballots.alternatives, parameters, counts)
         return stream
 
-    def add(self, batch: AnyBallots, bounds: SizeBounds, gold: Gold | None, *, final: bool) -> InMemoryWorkload:
+    def add(self, batch: Ballots, bounds: SizeBounds, gold: Gold | None, *, final: bool) -> InMemoryWorkload:
         """Weigh a batch, joined with earlier ballots of its instances, by the rates so far, and count it.
 
         All that can be refused is built first; only then does the stream change.
@@ -112,7 +112,7 @@ class Stream:
             return self.model.parameters_for(ballots)
         return Parameters.alike(ballots.n_voters, *self.start, np.full(ballots.n_alternatives, 0.5))
 
-    def _merged(self, batch: AnyBallots, again: list[str]) -> AnyBallots:
+    def _merged(self, batch: Ballots, again: list[str]) -> Ballots:
         """The batch with earlier ballots of its instances; a voter's newer ballot replaces her older one.
 
         Without menus every instance offers all alternatives known so far and those of the batch.

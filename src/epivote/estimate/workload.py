@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
+from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
 from epivote.data.calibration import Calibration
 from epivote.data.estimate import Posterior
@@ -36,8 +37,9 @@ SetTables = Sequence[BoolArray]
 
 def workload(ballots: AnyBallots, bounds: SizeBounds, gold: Gold | None) -> Workload:
     """What a fit iterates over."""
-    kind = InMemoryWorkload if ballots.is_in_memory else Workload
-    return kind(ballots, bounds, gold)
+    if ballots.is_in_memory:
+        return InMemoryWorkload(ballots.in_memory(), bounds, gold)
+    return Workload(ballots, bounds, gold)
 
 
 class Workload:
@@ -58,8 +60,12 @@ class Workload:
 
     def parts(self) -> Iterator[InMemoryWorkload]:
         """The same in parts that fit in memory, one after the other: a block each."""
-        for block, gold in zip(self.ballots.blocks, self._gold_by_block, strict=True):
-            yield InMemoryWorkload(block.in_memory(), self.bounds, gold)
+        return map(self.part, self.ballots.parts())
+
+    def part(self, ballots: Ballots) -> InMemoryWorkload:
+        """The same for ballots on some of the instances."""
+        gold = {name: self.gold[name] for name in ballots.instances if name in self.gold} if self.gold else None
+        return InMemoryWorkload(ballots, self.bounds, gold)
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the engine, whose threads stay where they are; it is made again when needed."""
@@ -83,10 +89,11 @@ class Workload:
 class InMemoryWorkload(Workload):
     """The same with all shards in memory, so that the sets themselves can be had, shard by shard."""
 
+    ballots: Ballots
     has_parts = False
 
     def __init__(
-        self, ballots: AnyBallots, bounds: SizeBounds, gold: Gold | None = None, cells_per_shard: int | None = None
+        self, ballots: Ballots, bounds: SizeBounds, gold: Gold | None = None, cells_per_shard: int | None = None
     ) -> None:
         self.shards = make_shards(ballots.columns(), *bounds.resolve(ballots), cells_per_shard)
         super().__init__(ballots, bounds, gold)

@@ -7,5 +7,6 @@ confusion.py     which alternatives are mistaken for which
 incentive.py     the paper's ranking of voters
 agreement.py     how far voters agree beyond chance
 sizes.py         which size bounds ballots suggest, and whether given ones fit
+looked_at.py     how many ballots are looked at together
 inspection.py    what ballots look like before anything is estimated
 """

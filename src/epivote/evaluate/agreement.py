@@ -15,8 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from epivote.data.any_ballots import AnyBallots, pairs_in
+from epivote.data.ballots import Ballots
 from epivote.data.lists import Lists
 from epivote.data.names import BoolArray, FloatArray, IntArray, counts_of
+from epivote.evaluate.looked_at import looked_at, sampled
 
 MOST_PAIRS = 1_000_000  # pairs of different sets compared, beyond which as many pairs of ballots are drawn; round
 PAIRS_PER_CHUNK = 1 << 16  # pairs compared at a time, so that what is in between stays small; a round number
@@ -43,6 +45,8 @@ class Agreement:
         The same for each alternative by itself, on the instances that offer it.
     drawn_pairs
         None if all pairs of ballots were compared; else how many pairs were drawn to estimate `jaccard` and `masi`.
+    sampled
+        None if all ballots were looked at; else of how many instances.
     """
 
     n_instances: int
@@ -53,6 +57,7 @@ class Agreement:
     approvals: float | None
     alternatives: Mapping[str, float | None]
     drawn_pairs: int | None = None
+    sampled: int | None = None
 
     def in_words(self) -> str:
         """All alphas of sets in a sentence, and how they were found."""
@@ -67,12 +72,17 @@ class Agreement:
                 (self.approvals, "over single alternatives"),
             )
         )
-        drawn = (
-            ""
-            if self.drawn_pairs is None
-            else (f" Jaccard and MASI are estimated from {self.drawn_pairs:,} random pairs of ballots.")
-        )
-        return f"Agreement among voters (Krippendorff's alpha; 1 is perfect, 0 is chance): {found}.{drawn}"
+        return f"Agreement among voters (Krippendorff's alpha; 1 is perfect, 0 is chance): {found}.{self.caveats}"
+
+    @property
+    def caveats(self) -> str:
+        """What was estimated from a part of the ballots, a sentence each, with a blank before it; empty if nothing."""
+        sentences = []
+        if self.sampled is not None:
+            sentences.append(f" It is that of a sample of {self.sampled:,} instances.")
+        if self.drawn_pairs is not None:
+            sentences.append(f" Jaccard and MASI are estimated from {self.drawn_pairs:,} random pairs of ballots.")
+        return "".join(sentences)
 
     def weakest(self, count: int = 3) -> list[tuple[str, float]]:
         """The alternatives on which voters agree least, and their alphas."""
@@ -90,7 +100,7 @@ def agreement(ballots: AnyBallots, *, seed: int | np.random.Generator = 0) -> Ag
     Parameters
     ----------
     ballots
-        What the voters approved.
+        What the voters approved; of very many packed ballots about a million are looked at.
     seed
         For the pairs of ballots that are drawn where more than 1,000,000 pairs of different sets would have to be
         compared; the standard error of each expected distance is then below 0.0005.
@@ -110,10 +120,11 @@ def agreement(ballots: AnyBallots, *, seed: int | np.random.Generator = 0) -> Ag
     >>> print(f"{found.nominal:.2f} {found.jaccard:.2f} {found.masi:.2f}")
     0.50 0.71 0.64
     """
-    together = ballots.cast_per_instance >= 2
-    compared = _compared(ballots, together)
+    seen = looked_at(ballots)
+    together = seen.cast_per_instance >= 2
+    compared = _compared(seen, together)
     pairs = _pairs(compared, np.random.default_rng(seed)) if len(compared.kind) else None
-    per_alternative, pooled = _ticked_or_not(ballots, together)
+    per_alternative, pooled = _ticked_or_not(seen, together)
     return Agreement(
         n_instances=len(compared.cast),
         n_ballots=compared.n_ballots,
@@ -123,6 +134,7 @@ def agreement(ballots: AnyBallots, *, seed: int | np.random.Generator = 0) -> Ag
         approvals=pooled,
         alternatives=dict(zip(ballots.alternatives, per_alternative, strict=True)),
         drawn_pairs=MOST_PAIRS if pairs is not None and pairs.is_drawn else None,
+        sampled=sampled(ballots, seen),
     )
 
 
@@ -175,7 +187,7 @@ class _Pairs(NamedTuple):
     is_drawn: bool
 
 
-def _compared(ballots: AnyBallots, together: BoolArray) -> _Compared:
+def _compared(ballots: Ballots, together: BoolArray) -> _Compared:
     kept = np.flatnonzero(together[ballots.ballot_instance])
     sets, kind = Lists(ballots.approval_start, ballots.approved).rows(kept).unique(ballots.n_alternatives)
     instance = (np.cumsum(together) - 1)[ballots.ballot_instance[kept]]
@@ -268,7 +280,7 @@ def _in_common(one: Lists, other: Lists) -> IntArray:
 # Single alternatives
 
 
-def _ticked_or_not(ballots: AnyBallots, together: BoolArray) -> tuple[list[float | None], float | None]:
+def _ticked_or_not(ballots: Ballots, together: BoolArray) -> tuple[list[float | None], float | None]:
     """Alpha of every alternative where it was offered, and of all of them together."""
     width, cast = ballots.n_alternatives, np.where(together, ballots.cast_per_instance, 0)
     seen = np.full(width, cast.sum(), float)
@@ -277,8 +289,8 @@ def _ticked_or_not(ballots: AnyBallots, together: BoolArray) -> tuple[list[float
     where = np.repeat(ballots.ballot_instance, ballots.ballot_sizes)
     kept = together[where]
     cells, number = np.unique(where[kept] * width + ballots.approved[kept], return_inverse=True)
-    times = ballots.ballot_multiplicities
-    count = counts_of(number, None if times is None else np.repeat(times, ballots.ballot_sizes)[kept])
+    times = ballots.tick_multiplicities
+    count = counts_of(number, None if times is None else times[kept])
     ballots_there = cast[cells // width]
     apart = np.bincount(cells % width, 2 * count * (ballots_there - count) / (ballots_there - 1), width)
     ticks = np.bincount(cells % width, count, width)

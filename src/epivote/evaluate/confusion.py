@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
+from epivote.data.ballots import Ballots
 from epivote.data.names import IntArray, row_ranges
 from epivote.data.truths import Truths
 
@@ -20,6 +22,10 @@ class TickCounts(NamedTuple):
     wrong_seen: IntArray
     wrong_ticked: IntArray
 
+    def together(self, other: TickCounts) -> TickCounts:
+        """Both added up."""
+        return TickCounts(*(one + two for one, two in zip(self, other, strict=True)))
+
 
 def confusions(ballots: AnyBallots, truths: Mapping[str, Iterable[str]]) -> IntArray:
     """How often k was mistaken for j: entry [k, j] counts the ballots with right k unticked and wrong j ticked.
@@ -27,18 +33,24 @@ def confusions(ballots: AnyBallots, truths: Mapping[str, Iterable[str]]) -> IntA
     Rows and columns are the ballots' alternatives. Only offered alternatives and instances with a set count; a ballot
     that misses two and ticks three counts in all six pairs.
     """
-    ticks, right = _tables(ballots, _as_truths(truths))
-    both = ticks.multiply(right)
-    missed, times = right - both, _times(ballots, _as_truths(truths))
-    if times is not None:
-        missed = missed.multiply(times[:, None]).tocsr()
-    counted: IntArray = (missed.T @ (ticks - both)).toarray().astype(np.int64)
+    sets, counted = _as_truths(truths), np.zeros((ballots.n_alternatives, ballots.n_alternatives), np.int64)
+    for part in ballots.parts():
+        ticks, right = _tables(part, sets)
+        both = ticks.multiply(right)
+        missed, times = right - both, _times(part, sets)
+        if times is not None:
+            missed = missed.multiply(times[:, None]).tocsr()
+        counted += (missed.T @ (ticks - both)).toarray().astype(np.int64)
     return counted
 
 
 def tick_counts(ballots: AnyBallots, truths: Mapping[str, Iterable[str]]) -> TickCounts:
     """How often every alternative was seen and ticked, by whether it was right."""
     sets = _as_truths(truths)
+    return reduce(TickCounts.together, (_tick_counts(part, sets) for part in ballots.parts()))
+
+
+def _tick_counts(ballots: Ballots, sets: Truths) -> TickCounts:
     ticks, right = _tables(ballots, sets)
     times = _times(ballots, sets)
     right_seen, right_ticked = _per_column(right, times), _per_column(ticks.multiply(right), times)
@@ -50,7 +62,7 @@ def _as_truths(sets: Mapping[str, Iterable[str]]) -> Truths:
     return sets if isinstance(sets, Truths) else Truths.from_mapping(sets)
 
 
-def _tables(ballots: AnyBallots, sets: Truths) -> tuple[Any, Any]:
+def _tables(ballots: Ballots, sets: Truths) -> tuple[Any, Any]:
     """Sparse 0/1 tables (ballots on instances with a set, alternatives): what was ticked, what is right and offered."""
     start, members = _right_and_offered(ballots, sets)
     kept = _kept(ballots, sets)
@@ -58,13 +70,13 @@ def _tables(ballots: AnyBallots, sets: Truths) -> tuple[Any, Any]:
     return ticks, _table(start, members, ballots.ballot_instance[kept], ballots.n_alternatives)
 
 
-def _kept(ballots: AnyBallots, sets: Truths) -> IntArray:
+def _kept(ballots: Ballots, sets: Truths) -> IntArray:
     """The ballots on instances with a set."""
     known = np.array([name in sets.instance_index for name in ballots.instances])
     return np.flatnonzero(known[ballots.ballot_instance])
 
 
-def _times(ballots: AnyBallots, sets: Truths) -> IntArray | None:
+def _times(ballots: Ballots, sets: Truths) -> IntArray | None:
     """How many voters cast each of them; None if one did."""
     times = ballots.ballot_multiplicities
     return None if times is None else times[_kept(ballots, sets)]
@@ -79,7 +91,7 @@ def _table(start: IntArray, values: IntArray, rows: IntArray, width: int) -> Any
     return csr_array((np.ones(len(cells), np.int64), values[cells].astype(np.int64), begin), (len(rows), width))
 
 
-def _right_and_offered(ballots: AnyBallots, sets: Truths) -> tuple[IntArray, IntArray]:
+def _right_and_offered(ballots: Ballots, sets: Truths) -> tuple[IntArray, IntArray]:
     """The sets in the order and the numbers of the ballots, without what was not offered: starts and members."""
     number = {name: j for j, name in enumerate(ballots.alternatives)}
     column = np.array([number.get(name, -1) for name in sets.alternatives], np.int64)
@@ -96,7 +108,7 @@ def _right_and_offered(ballots: AnyBallots, sets: Truths) -> tuple[IntArray, Int
     return np.concatenate([[0], np.cumsum(sizes)]), member[inside]
 
 
-def _ballots_offering(ballots: AnyBallots, sets: Truths) -> IntArray:
+def _ballots_offering(ballots: Ballots, sets: Truths) -> IntArray:
     """For every alternative the number of ballots on which it was offered, on instances with a set."""
     known = np.array([name in sets.instance_index for name in ballots.instances])
     cast = np.where(known, ballots.cast_per_instance, 0)

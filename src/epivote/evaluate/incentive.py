@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
+from epivote.data.ballots import Ballots
+from epivote.data.names import IntArray
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,8 @@ def rank_participants(ballots: AnyBallots, gold: Mapping[str, Iterable[str]]) ->
     A ballot earns a point if it contains all right alternatives; only instances with gold count, for ticks as well.
     """
     right = {instance: frozenset(names) for instance, names in gold.items()}
-    points, ticks = (dict(zip(ballots.voters, counts, strict=True)) for counts in _counted(ballots, right))
+    counts = sum((_counted(part, right) for part in ballots.parts()), np.zeros((2, ballots.n_voters), np.int64))
+    points, ticks = (dict(zip(ballots.voters, each, strict=True)) for each in counts.tolist())
     order = sorted(ballots.voters, key=lambda voter: (-points[voter], ticks[voter]))
     places: list[Standing] = []
     for position, voter in enumerate(order, start=1):
@@ -36,7 +39,7 @@ def rank_participants(ballots: AnyBallots, gold: Mapping[str, Iterable[str]]) ->
     return places
 
 
-def _counted(ballots: AnyBallots, right: Mapping[str, frozenset[str]]) -> tuple[list[int], list[int]]:
+def _counted(ballots: Ballots, right: Mapping[str, frozenset[str]]) -> IntArray:
     """Points and ticks of every voter on instances with gold."""
     numbers = {name: j for j, name in enumerate(ballots.alternatives)}
     member = np.zeros((ballots.n_instances, ballots.n_alternatives), bool)
@@ -52,4 +55,4 @@ def _counted(ballots: AnyBallots, right: Mapping[str, frozenset[str]]) -> tuple[
     voter, n_voters = ballots.ballot_voter, ballots.n_voters
     points = np.bincount(voter[counts & (hits == wanted[instance_of])], minlength=n_voters)
     ticks = np.bincount(voter[counts], weights=sizes[counts], minlength=n_voters).astype(int)
-    return points.tolist(), ticks.tolist()
+    return np.stack([points, ticks])

@@ -6,10 +6,14 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import NamedTuple
 
 import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
+from epivote.data.ballots import Ballots
 from epivote.data.names import IntArray, counts_of, listing
 from epivote.evaluate.agreement import Agreement, agreement
 from epivote.evaluate.sizes import SizeSuggestion, suggest_size
@@ -45,30 +49,53 @@ class Inspection:
 
 def inspect_ballots(ballots: AnyBallots) -> Inspection:
     """A look at ballots; `odd` says in words what may be a mistake of the file or of how it was read."""
-    sizes = counts_of(ballots.ballot_sizes, ballots.ballot_multiplicities)
-    seen, ticks = _seen(ballots), _ticks(ballots)
-    shares = np.divide(ticks, seen, out=np.zeros(len(ticks)), where=seen > 0)
+    counts = _Counts.of(ballots)
+    shares = np.divide(counts.ticks, counts.seen, out=np.zeros(len(counts.ticks)), where=counts.seen > 0)
     return Inspection(
-        sizes={size: int(count) for size, count in enumerate(sizes) if count},
+        sizes={size: int(count) for size, count in enumerate(counts.sizes) if count},
         suggested_size=suggest_size(ballots),
         per_instance=_spread(ballots.cast_per_instance),
         per_voter=_spread(ballots.ballots_per_voter, ballots.multiplicities),
         ticked=dict(zip(ballots.alternatives, shares.tolist(), strict=True)),
         agreement=agreement(ballots),
-        odd=oddities(ballots),
+        odd=tuple(_oddities(ballots, counts)),
     )
 
 
 def oddities(ballots: AnyBallots) -> tuple[str, ...]:
     """What may be a mistake of the file or of how it was read, a sentence each."""
-    return tuple(_oddities(ballots, _ticks(ballots)))
+    return tuple(_oddities(ballots, _Counts.of(ballots)))
 
 
-def _ticks(ballots: AnyBallots) -> IntArray:
-    """On how many ballots each alternative was ticked."""
-    times = ballots.ballot_multiplicities
-    ticked_times = None if times is None else np.repeat(times, ballots.ballot_sizes)
-    return counts_of(ballots.approved, ticked_times, ballots.n_alternatives)
+class _Counts(NamedTuple):
+    """Ballots by their number of ticks; ballots that offered and that ticked each alternative; for every voter how many
+    alternatives she saw and ticked, as one of those she stands for.
+    """
+
+    sizes: IntArray
+    seen: IntArray
+    ticks: IntArray
+    voter_seen: IntArray
+    voter_ticks: IntArray
+
+    @classmethod
+    def of(cls, ballots: AnyBallots) -> _Counts:
+        """Added up over all parts."""
+        return cls(*(reduce(add, counts) for counts in zip(*map(cls._of, ballots.parts()), strict=True)))
+
+    @classmethod
+    def _of(cls, ballots: Ballots) -> _Counts:
+        width, n_voters, sizes = ballots.n_alternatives, ballots.n_voters, ballots.ballot_sizes
+        seen = np.full(width, ballots.total_ballots)
+        if ballots.menu is not None:
+            seen = counts_of(ballots.menu.offered, np.repeat(ballots.cast_per_instance, ballots.menu_sizes), width)
+        return cls(
+            counts_of(sizes, ballots.ballot_multiplicities, width + 1),
+            seen,
+            counts_of(ballots.approved, ballots.tick_multiplicities, width),
+            counts_of(ballots.ballot_voter, ballots.menu_sizes[ballots.ballot_instance], n_voters),
+            counts_of(ballots.ballot_voter, sizes, n_voters),
+        )
 
 
 def _spread(counts: IntArray, times: IntArray | None = None) -> Spread:
@@ -80,17 +107,8 @@ def _spread(counts: IntArray, times: IntArray | None = None) -> Spread:
     return Spread(int(counts.min()), float(counts[order][middle].mean()), int(counts.max()))
 
 
-def _seen(ballots: AnyBallots) -> IntArray:
-    """On how many ballots each alternative was offered."""
-    if ballots.menu is None:
-        return np.full(ballots.n_alternatives, ballots.total_ballots)
-    return counts_of(
-        ballots.menu.offered, np.repeat(ballots.cast_per_instance, ballots.menu_sizes), ballots.n_alternatives
-    )
-
-
-def _oddities(ballots: AnyBallots, ticks: IntArray) -> Iterable[str]:
-    names = ballots.alternatives
+def _oddities(ballots: AnyBallots, counts: _Counts) -> Iterable[str]:
+    names, ticks = ballots.alternatives, counts.ticks
     for kind, known in (("alternative", names), ("voter", ballots.voters)):
         for alike in _alike(known):
             yield f"{kind}s {listing(alike, SHOWN)} differ only in blanks, accents or capitals; are they the same?"
@@ -110,20 +128,17 @@ def _oddities(ballots: AnyBallots, ticks: IntArray) -> Iterable[str]:
     never = [name for name, count in zip(names, ticks, strict=True) if count == 0]
     if never:
         yield f"never ticked: {listing(never, SHOWN)}"
-    yield from _odd_voters(ballots)
+    yield from _odd_voters(ballots, counts)
     single = int(np.sum(ballots.cast_per_instance == 1))
     if single:
         yield f"{single:,} of {ballots.n_instances:,} instances have a single ballot: there one voter decides"
-    if len(_unanswered(ballots)):
-        yield f"{len(_unanswered(ballots)):,} instances have no ballot at all"
+    unanswered = int(np.sum(ballots.ballots_per_instance == 0))
+    if unanswered:
+        yield f"{unanswered:,} instances have no ballot at all"
 
 
-def _odd_voters(ballots: AnyBallots) -> Iterable[str]:
-    cast = ballots.ballots_per_voter
-    offered = np.bincount(
-        ballots.ballot_voter, weights=ballots.menu_sizes[ballots.ballot_instance], minlength=ballots.n_voters
-    )
-    ticked = np.bincount(ballots.ballot_voter, weights=ballots.ballot_sizes, minlength=ballots.n_voters)
+def _odd_voters(ballots: AnyBallots, counts: _Counts) -> Iterable[str]:
+    cast, offered, ticked = ballots.ballots_per_voter, counts.voter_seen, counts.voter_ticks
     times = np.ones(ballots.n_voters, np.int64) if ballots.multiplicities is None else ballots.multiplicities
     for what, who in (
         ("tick everything, always", (ticked == offered) & (cast > 1)),
@@ -133,10 +148,6 @@ def _odd_voters(ballots: AnyBallots) -> Iterable[str]:
         found = [ballots.voters[i] for i in np.flatnonzero(who)]
         if found:
             yield f"{times[who].sum():,} of {ballots.total_voters:,} voters {what}: {listing(found, SHOWN)}"
-
-
-def _unanswered(ballots: AnyBallots) -> IntArray:
-    return np.flatnonzero(np.diff(ballots.ballot_start) == 0)
 
 
 def _alike(names: Iterable[str]) -> list[list[str]]:

@@ -34,6 +34,23 @@ class Comparison:
     alternative_hits: IntArray
     alternative_errors: IntArray
 
+    @classmethod
+    def joined(cls, parts: Iterable[Comparison]) -> Comparison:
+        """Comparisons of different instances with the same alternatives as one."""
+        every = list(parts)
+        if len(every) == 1:
+            return every[0]
+        return cls(
+            tuple(name for part in every for name in part.instances),
+            every[0].alternatives,
+            np.concatenate([part.widths for part in every]),
+            np.concatenate([part.hits for part in every]),
+            np.concatenate([part.false_alarms for part in every]),
+            np.concatenate([part.misses for part in every]),
+            np.sum([part.alternative_hits for part in every], axis=0),
+            np.sum([part.alternative_errors for part in every], axis=0),
+        )
+
     @cached_property
     def correct(self) -> IntArray:
         """How many of the offered alternatives were decided rightly, in or out."""
@@ -127,7 +144,11 @@ def score(truths: Mapping[str, Iterable[str]], gold: Mapping[str, Iterable[str]]
 
     `offered` says which alternatives there were: ballots, a list of names, or a mapping from instance to names.
     """
-    found = compare(truths, gold, offered)
+    return scores_of(compare(truths, gold, offered))
+
+
+def scores_of(found: Comparison) -> Scores:
+    """All accuracies of a comparison."""
     return Scores(
         n_instances=len(found.instances),
         hamming=mean_interval(found.hamming).within(0, 1),
@@ -201,10 +222,15 @@ def _menus(instances: tuple[str, ...], offered: OfferedLike) -> tuple[dict[str, 
     if isinstance(offered, str):
         raise InputError(f"offered is the text {offered!r}; give a list of names")
     if isinstance(offered, AnyBallots):
-        unknown = [name for name in instances if name not in offered.instance_index]
+        places = offered.places(instances)
+        unknown = [name for name in instances if name not in places]
         if unknown:
             raise InputError(f"instance {unknown[0]!r} has a gold set but is not in the ballots; leave it out")
-        return {name: set(offered.offered(name)) for name in instances}, offered.alternatives
+        if not offered.has_menus:
+            everything = set(offered.alternatives)
+            return dict.fromkeys(instances, everything), offered.alternatives
+        parts = offered.parts(np.array(sorted(places.values())))
+        return {name: set(part.offered(name)) for part in parts for name in part.instances}, offered.alternatives
     if isinstance(offered, Mapping):
         unknown = [name for name in instances if name not in offered]
         if unknown:

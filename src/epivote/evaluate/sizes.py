@@ -15,12 +15,12 @@ from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.names import counts_of
 from epivote.data.numbers import whole_percent
+from epivote.evaluate.looked_at import looked_at, sampled
 
 OUTSIDE = 20  # one ballot in so many may be smaller than the suggested sizes, and as many larger; a round number
 FAR_BETTER = (
     2  # times as many ballots that other bounds of the same width fit, from which bounds are doubtful; measured
 )
-MOST_PACKED = 50_000  # instances of packed ballots that are looked at; a round number
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def suggest_size(ballots: AnyBallots) -> SizeSuggestion:
     Parameters
     ----------
     ballots
-        What the voters approved; of packed ballots about 50,000 instances are looked at.
+        What the voters approved; of very many packed ballots about a million are looked at.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def suggest_size(ballots: AnyBallots) -> SizeSuggestion:
     >>> print(found.bounds, "because", found.reason)
     1..3 because the middle 90 % of the ballots have 0 to 3 ticks, and few instances have mostly empty ballots
     """
-    seen = _looked_at(ballots)
+    seen = looked_at(ballots)
     times, is_empty = seen.ballot_multiplicities, seen.ballot_sizes == 0
     up_to = OUTSIDE * np.cumsum(counts_of(seen.ballot_sizes, times))
     least = int(np.argmax(up_to >= seen.total_ballots))
@@ -165,7 +165,7 @@ def check_sizes(ballots: AnyBallots, bounds: BoundsLike) -> SizeCheck:
     Parameters
     ----------
     ballots
-        What the voters approved; of packed ballots about 50,000 instances are looked at.
+        What the voters approved; of very many packed ballots about a million are looked at.
     bounds
         The size bounds to check.
 
@@ -184,7 +184,7 @@ def check_sizes(ballots: AnyBallots, bounds: BoundsLike) -> SizeCheck:
     >>> print(f"{found.n_inside} of {found.n_ballots} inside; {found.n_inside_shifted} if shifted by {found.shift}")
     2 of 1000 inside; 562 if shifted by -2
     """
-    bounds, seen = SizeBounds.of(bounds), _looked_at(ballots)
+    bounds, seen = SizeBounds.of(bounds), looked_at(ballots)
     lower, upper = bounds.resolve(seen)
     size, place, widest = seen.ballot_sizes, seen.ballot_instance, seen.n_alternatives
     times = seen.ballot_multiplicities
@@ -192,11 +192,5 @@ def check_sizes(ballots: AnyBallots, bounds: BoundsLike) -> SizeCheck:
     changes -= counts_of(size - lower[place] + widest + 1, times, 2 * widest + 2)
     inside = np.cumsum(changes)  # how many ballots are inside, by the shift of all bounds plus `widest`
     best = min(np.flatnonzero(inside == inside.max()).tolist(), key=lambda place: abs(place - widest))
-    sampled = seen.n_instances if seen.n_instances < ballots.n_instances else None
-    return SizeCheck(bounds, seen.total_ballots, int(inside[widest]), best - widest, int(inside[best]), sampled)
-
-
-def _looked_at(ballots: AnyBallots) -> AnyBallots:
-    if ballots.is_in_memory:
-        return ballots
-    return ballots.sample_instances(max(1, ballots.n_instances // MOST_PACKED))
+    counts = seen.total_ballots, int(inside[widest]), best - widest, int(inside[best])
+    return SizeCheck(bounds, *counts, sampled(ballots, seen))

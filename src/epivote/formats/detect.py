@@ -150,7 +150,7 @@ def _without_none(export: Export, none: str | None) -> Export:
     if gold is not None:
         names = [name for name in gold.alternatives if name != none]
         gold = Truths.from_mapping({key: right - {none} for key, right in gold.items()}, alternatives=names)
-    return replace(export, ballots=without_alternative(export.ballots, none), gold=gold)
+    return replace(export, ballots=without_alternative(export.ballots.in_memory(), none), gold=gold)
 
 
 def detect(source: SourceFile, reading: Reading) -> Format:

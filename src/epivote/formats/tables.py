@@ -90,7 +90,7 @@ def read_crowd_kit(source: SourceFile, reading: Reading) -> Export:
 def read_ticks(source: SourceFile, reading: Reading) -> Export:
     """A row per tick; a row without alternative makes an empty ballot."""
     found = _read(source, reading, "ticks")
-    if (found.ballots.ballot_sizes > 0).all():
+    if found.ballots.total_empty == 0:
         note = (
             "a row is one tick, so voters who ticked nothing have no row and count as not asked; "
             "add a row with a blank alternative for each of their ballots"

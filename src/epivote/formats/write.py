@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from functools import partial
-from itertools import pairwise
+from itertools import chain, islice, pairwise, repeat
 from pathlib import Path
-from typing import Literal, get_args
+from tempfile import TemporaryDirectory
+from typing import IO, Literal, get_args
 
 import numpy as np
 import polars as pl
 from polars import selectors as cs
 
 from epivote.atomic import Write, write_files
+from epivote.data.any_ballots import AnyBallots
 from epivote.data.ballots import Ballots
 from epivote.data.columns import MULTIPLICITY_COLUMN
 from epivote.data.estimate import Estimate, offered_everywhere
@@ -33,8 +36,8 @@ Output = Literal["ballots", "crowd-kit", "abcvoting", "preflib"]
 ROWS_PER_BLOCK = 1 << 20  # cells written at a time; a round number
 
 
-def write_ballots(ballots: Ballots, path: PathLike, *, format: Output | None = None) -> list[Path]:  # noqa: A002
-    """Write ballots and return the files.
+def write_ballots(ballots: AnyBallots, path: PathLike, *, format: Output | None = None) -> list[Path]:  # noqa: A002
+    """Write ballots and return the files; packed ones are read and written block by block.
 
     `ballots` is the canonical table, as CSV, TSV, Parquet or JSONL by the ending of the name; `crowd-kit` is a CSV of
     task, worker and a list of labels. `abcvoting` (`.abc.yaml`) and `preflib` (`.cat`) hold one instance per file:
@@ -51,10 +54,10 @@ def write_ballots(ballots: Ballots, path: PathLike, *, format: Output | None = N
     if kind == "abcvoting" or kind == "preflib":
         files = election_files(ballots, path, kind)
     elif kind == "crowd-kit":
-        table = ballot_table(ballots, ("worker", "task", "label"), partial(json.dumps, ensure_ascii=False))
-        files = {
-            path: table.select("task", "worker", "label", cs.by_name(MULTIPLICITY_COLUMN, require_all=False)).write_csv
-        }
+        cells = partial(json.dumps, ensure_ascii=False)
+        tables = (ballot_table(part, ("worker", "task", "label"), cells) for part in ballots.parts())
+        columns = "task", "worker", "label", cs.by_name(MULTIPLICITY_COLUMN, require_all=False)
+        files = {path: lambda target: write_csv_blocks(target, (table.select(*columns) for table in tables))}
     else:
         files = {path: _canonical(ballots, path)}
     write_files(files)
@@ -78,10 +81,14 @@ def write_open_sets(instances: Sequence[str], path: PathLike) -> None:
     write_files({Path(path): pl.DataFrame({"instance": instances, "alternatives": [OPEN] * len(instances)}).write_csv})
 
 
-def write_menu(ballots: Ballots, path: PathLike) -> None:
+def write_menu(ballots: AnyBallots, path: PathLike) -> None:
     """Write what was offered on every instance as CSV with columns `instance,alternatives`."""
-    menus = Truths(ballots.instances, ballots.alternatives, starts_of(ballots.menu_sizes), offered_everywhere(ballots))
-    write_truths(menus, path)
+    tables = (_set_table(_menus(part)) for part in ballots.parts())
+    write_files({Path(path): lambda target: write_csv_blocks(target, tables)})
+
+
+def _menus(ballots: Ballots) -> Truths:
+    return Truths(ballots.instances, ballots.alternatives, starts_of(ballots.menu_sizes), offered_everywhere(ballots))
 
 
 def write_rates(voters: tuple[str, ...], parameters: Parameters, path: PathLike) -> None:
@@ -97,35 +104,35 @@ def write_estimate(
 
     Of packed ballots the sets are written block by block, each shown to `watch`, and `inclusion.csv` is left out.
     """
-
-    def parts() -> Iterator[pl.DataFrame]:
-        for part in estimate.parts():
-            watch(part)
-            yield truth_table(part)
-
     _check_separator(estimate.ballots.alternatives)
     folder = Path(directory)
     files: dict[Path, Write] = {
-        folder / "truth.csv": lambda path: _write_blocks(path, parts()),
+        folder / "truth.csv": lambda path: write_csv_blocks(path, truth_blocks(estimate, watch)),
         folder / "voters.csv": pl.DataFrame(estimate.voter_table()).write_csv,
         folder / "alternatives.csv": pl.DataFrame(estimate.alternative_table()).write_csv,
     }
-    if estimate.compute_parts is None:
-        files[folder / "inclusion.csv"] = lambda path: _write_blocks(path, inclusion_blocks(estimate))
+    if estimate.ballots.is_in_memory:
+        files[folder / "inclusion.csv"] = lambda path: write_csv_blocks(path, inclusion_blocks(estimate))
     write_files(files)
     return list(files)
 
 
+def truth_blocks(estimate: Estimate, watch: Callable[[Estimate], None] = lambda _: None) -> Iterator[pl.DataFrame]:
+    """`truth.csv` in blocks, each shown to `watch` before: all sets at once, or those of one packed block at a time."""
+    for part in estimate.parts():
+        watch(part)
+        yield truth_table(part)
+
+
 def truth_table(estimate: Estimate) -> pl.DataFrame:
     """`instance,alternatives,confidence` as it is written, and `model_confidence` if the confidence is calibrated."""
-    posterior = estimate.posterior
     confidence = pl.Series([None] * len(estimate.truths), dtype=pl.Float64)
-    if posterior is not None:
-        confidence = pl.Series(posterior.set_probabilities)
+    if estimate.confidence is not None:
+        confidence = pl.Series(estimate.confidence)
     written = _set_table(estimate.truths).with_columns(confidence=confidence)
-    if estimate.calibration is None or estimate.uncalibrated is None:
+    if estimate.calibration is None or estimate.model_confidence is None:
         return written
-    return written.with_columns(model_confidence=pl.Series(estimate.uncalibrated.set_probabilities))
+    return written.with_columns(model_confidence=pl.Series(estimate.model_confidence))
 
 
 def ballot_table(ballots: Ballots, names: tuple[str, str, str], cell: Callable[[list[str]], object]) -> pl.DataFrame:
@@ -144,17 +151,17 @@ def ballot_table(ballots: Ballots, names: tuple[str, str, str], cell: Callable[[
     return table if times is None else table.with_columns(pl.Series(MULTIPLICITY_COLUMN, times))
 
 
-def _canonical(ballots: Ballots, path: Path) -> Write:
+def _canonical(ballots: AnyBallots, path: Path) -> Write:
     columns = ("voter", "instance", "alternatives")
-    if path.suffix == ".parquet":
-        return ballot_table(ballots, columns, list).write_parquet
-    if path.suffix in JSON_LINES:
-        return ballot_table(ballots, columns, list).write_ndjson
+    if path.suffix == ".parquet" or path.suffix in JSON_LINES:
+        lists = (ballot_table(part, columns, list) for part in ballots.parts())
+        write = _write_parquet_blocks if path.suffix == ".parquet" else _write_json_blocks
+        return lambda target: write(target, lists)
     _check_separator(ballots.alternatives)
     doubtful = any(mark in name for name in ballots.alternatives for mark in (*MARKS, *BRACKETS))
-    several = bool((ballots.ballot_sizes > 1).any())
-    table = ballot_table(ballots, columns, closed if doubtful and not several else joined)
-    return lambda target: table.write_csv(target, separator="\t" if path.suffix == ".tsv" else ",")
+    closes = doubtful and not any((part.ballot_sizes > 1).any() for part in ballots.parts())
+    tables = (ballot_table(part, columns, closed if closes else joined) for part in ballots.parts())
+    return lambda target: write_csv_blocks(target, tables, separator="\t" if path.suffix == ".tsv" else ",")
 
 
 def _set_table(truths: Truths) -> pl.DataFrame:
@@ -169,7 +176,7 @@ def _set_table(truths: Truths) -> pl.DataFrame:
 
 def inclusion_blocks(estimate: Estimate) -> Iterator[pl.DataFrame]:
     """`instance,alternative,probability` for every offered alternative, in blocks; at least one, be it empty."""
-    ballots, posterior = estimate.ballots, estimate.posterior
+    ballots, posterior = estimate.ballots.in_memory(), estimate.posterior
     count = 0 if posterior is None else len(posterior.inclusion)
     start = starts_of(ballots.menu_sizes)
     instances, alternatives = (pl.Series(names, dtype=pl.String) for names in (ballots.instances, ballots.alternatives))
@@ -186,10 +193,30 @@ def inclusion_blocks(estimate: Estimate) -> Iterator[pl.DataFrame]:
         )
 
 
-def _write_blocks(path: Path, blocks: Iterable[pl.DataFrame]) -> None:
-    with path.open("wb") as file:
+def write_csv_blocks(target: Path | IO[bytes], blocks: Iterable[pl.DataFrame], separator: str = ",") -> None:
+    """Write tables one below the other, under the header of the first."""
+    with nullcontext(target) if not isinstance(target, Path) else target.open("wb") as file:
         for number, block in enumerate(blocks):
-            block.write_csv(file, include_header=number == 0)
+            block.write_csv(file, include_header=number == 0, separator=separator)
+
+
+def _write_json_blocks(path: Path, blocks: Iterable[pl.DataFrame]) -> None:
+    with path.open("wb") as file:
+        for block in blocks:
+            block.write_ndjson(file)
+
+
+def _write_parquet_blocks(path: Path, blocks: Iterable[pl.DataFrame]) -> None:
+    """One table: the only block, or blocks put down beside the file and then read and written as a stream."""
+    first, second = islice(chain(blocks, repeat(None)), 2)
+    assert first is not None
+    if second is None:
+        first.write_parquet(path)
+        return
+    with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
+        for number, block in enumerate(chain((first, second), blocks)):
+            block.write_parquet(Path(folder) / f"{number:09}.parquet")
+        pl.scan_parquet(Path(folder) / "*.parquet").sink_parquet(path)
 
 
 def _names(column: str, names: tuple[str, ...], numbers: IntArray) -> pl.Series:

@@ -4,36 +4,39 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from epivote.atomic import Write
+from epivote.data.any_ballots import AnyBallots
 from epivote.data.ballots import Ballots
 from epivote.errors import FileError
 from epivote.formats.elections import ABC
 
 
-def election_files(ballots: Ballots, path: Path, kind: Literal["abcvoting", "preflib"]) -> dict[Path, Write]:
-    """The file for the only instance, or one for each in a folder of that name."""
+def election_files(ballots: AnyBallots, path: Path, kind: Literal["abcvoting", "preflib"]) -> dict[Path, Write]:
+    """The file for the only instance, or one for each in a folder of that name, to be written in this order."""
     ending, text = (ABC, _abcvoting) if kind == "abcvoting" else (".cat", _preflib)
     if path.name.endswith(ending) and ballots.n_instances > 1:
         raise FileError(
             f"{path.name} holds one instance, but there are {ballots.n_instances:,}; name a folder for one file each"
         )
     files: dict[Path, Write] = {}
+    texts = (text(one, one.instances[0]) for part in ballots.parts() for one in _one_by_one(part))
     for instance in ballots.instances:
         name = "".join(letter if letter.isalnum() or letter in " ._-" else "_" for letter in instance)
         target = path if path.name.endswith(ending) else path / f"{name}{ending}"
         if target in files:
             raise FileError(f"two instances would both be written to {target.name}; rename one of {instance!r}")
-        content = text(ballots.select(instances=[instance]), instance)
-        files[target] = _writer(content)
+        files[target] = lambda place: place.write_text(next(texts), encoding="utf-8", newline="\n")
     return files
 
 
-def _writer(content: str) -> Write:
-    return lambda path: path.write_text(content, encoding="utf-8", newline="\n")
+def _one_by_one(ballots: Ballots) -> Iterator[Ballots]:
+    return (ballots.rows(np.array([z])) for z in range(ballots.n_instances))
 
 
 def _numbered(ballots: Ballots, instance: str) -> tuple[tuple[str, ...], list[tuple[str, list[int]]]]:

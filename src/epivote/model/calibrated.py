@@ -33,11 +33,12 @@ def mixed_odds(shard: Shard, parameters: Parameters, calibration: Calibration | 
 
 def calibrated(shard: Shard, margins: FloatArray, calibration: Calibration) -> FloatArray:
     """The calibrated log-odds of every cell of a shard."""
-    return translated(margins, approval_log_odds(shard), shard.offered, calibration)
+    shares = approval_log_odds(shard) if calibration.share_weight else 0.0
+    return translated(margins, shares, shard.offered, calibration)
 
 
 def translated(
-    margins: FloatArray, shares: FloatArray, offered: IntArray | None, calibration: Calibration
+    margins: FloatArray, shares: FloatArray | float, offered: IntArray | None, calibration: Calibration
 ) -> FloatArray:
     """The formula of `Calibration`: scale * (model_weight * margins + share_weight * shares) + offsets."""
     mixed = calibration.model_weight * margins + calibration.share_weight * shares

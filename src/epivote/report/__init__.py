@@ -1,5 +1,6 @@
 """The report page and the plots.
 
+counts.py           sums over all instances, in one pass over the ballots
 numbers.py          what the page and the plots show
 written.py          how the page writes numbers
 overview.py         words and rows of the page's first screen

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from epivote.data.ballots import Ballots
 from epivote.data.estimate import Estimate, VoterCounts
-from epivote.data.names import row_ranges
+from epivote.data.names import IntArray
 
 PATH = re.compile(
     r"""(?P<quote>['"])(?:(?!(?P=quote)).)*[\\/](?P<quoted>[^\\/]*?)(?P=quote)|[^\s'"=,;]*[\\/](?P<bare>[^\s'"\\/=,;]*)"""
@@ -20,22 +21,24 @@ def without_voter_names(estimate: Estimate) -> Estimate:
 
     Voters and ballots are put in the new order as well: an alphabetical one would give the names away.
     """
-    ballots, counts, known = estimate.ballots, estimate.counts, estimate.parameters
-    order = np.lexsort((-ballots.ballots_per_voter, -np.round(np.abs(known.weights), 9)))
-    new_number = np.argsort(order)
-    rows = np.lexsort((new_number[ballots.ballot_voter], ballots.ballot_instance))
-    renamed = replace(
-        ballots.in_memory(),
-        voters=tuple(f"voter {k}" for k in range(1, ballots.n_voters + 1)),
-        ballot_voter=new_number[ballots.ballot_voter[rows]].astype(ballots.ballot_voter.dtype),
-        approval_start=np.concatenate([[0], np.cumsum(ballots.ballot_sizes[rows], dtype=np.int64)]),
-        approved=ballots.approved[row_ranges(ballots.approval_start, rows)],
-    )
+    weights = np.round(np.abs(estimate.parameters.weights), 9)
+    order = np.lexsort((-estimate.ballots.ballots_per_voter, -weights))
+    return _renamed(estimate, tuple(f"voter {k}" for k in range(1, len(order) + 1)), order)
+
+
+def _renamed(estimate: Estimate, names: tuple[str, ...], order: IntArray) -> Estimate:
+    own_names, own_order, compute_part = estimate.ballots.voters, np.argsort(order), estimate.compute_part
+
+    def part(ballots: Ballots) -> Estimate:
+        assert compute_part is not None
+        return _renamed(compute_part(ballots.with_voters(own_names, own_order)), names, order)
+
     return replace(
         estimate,
-        ballots=renamed,
-        parameters=known.changed(per_voter=lambda rates: rates[order]),
-        counts=VoterCounts(*(part[order] for part in counts)),
+        ballots=estimate.ballots.with_voters(names, order),
+        parameters=estimate.parameters.changed(per_voter=lambda rates: rates[order]),
+        counts=VoterCounts(*(counted[order] for counted in estimate.counts)),
+        compute_part=None if compute_part is None else part,
     )
 
 

@@ -19,7 +19,9 @@ from epivote.estimate.base import UPSIDE_DOWN
 from epivote.estimate.review import MOST_BALLOTS, Doubt
 from epivote.evaluate.agreement import Agreement
 from epivote.evaluate.calibration import CalibrationBin
-from epivote.report.numbers import Bands, Voters, estimated_places, top_pairs
+from epivote.report.counts import Counts
+from epivote.report.embedded import SEED, Shown
+from epivote.report.numbers import Bands, Voters, top_pairs
 from epivote.report.overview import Bar, sizes_in_words
 from epivote.report.written import UNKNOWN, chosen, probability, share, spaced, weight, whole
 from epivote.summary import GoldCheck, Summary
@@ -140,7 +142,7 @@ def more_ballots(doubt: Doubt) -> str:
     return f"more than {MOST_BALLOTS}" if doubt.more_ballots is None else f"{doubt.more_ballots}"
 
 
-def instances_in_words(summary: Summary, shown: int) -> str:
+def instances_in_words(summary: Summary, shown: Shown) -> str:
     """How many sets are doubtful, what opening an instance shows, and how many instances are left out."""
     rated, n_instances = summary.is_rated, summary.estimate.ballots.n_instances
     if rated:
@@ -152,10 +154,19 @@ def instances_in_words(summary: Summary, shown: int) -> str:
         words = (
             f"Open an instance to see its approvals and ballots. {summary.method} gives no rival sets and no reasons."
         )
-    if shown < n_instances:
-        kept = "most doubtful" if rated else "first"
-        words += f" The page holds the {shown:,} {kept} instances; {n_instances - shown:,} are left out."
+    if len(shown.places) < n_instances:
+        words += f" The page holds {len(shown.places):,} of {n_instances:,} instances: {_chosen(shown)}."
     return words
+
+
+def _chosen(shown: Shown) -> str:
+    """How the instances on the page were chosen."""
+    parts, n_drawn = [], len(shown.places) - shown.n_doubtful
+    if shown.n_doubtful:
+        parts.append(f"the {shown.n_doubtful:,} most doubtful")
+    if n_drawn:
+        parts.append(f"a random sample of {n_drawn:,}{' others' if shown.n_doubtful else ''} (seed {SEED})")
+    return f"{' and '.join(parts)}. All counts and charts are of all instances"
 
 
 def _doubtful(summary: Summary) -> str:
@@ -165,7 +176,7 @@ def _doubtful(summary: Summary) -> str:
     first = "it comes" if count == 1 else "they come"
     most = f" for the {DOUBTS_SHOWN} most doubtful" if count > DOUBTS_SHOWN else ""
     return (
-        f"{count:,} of {counted(len(estimated_places(summary)), 'set')} {'has' if count == 1 else 'have'} a "
+        f"{count:,} of {counted(len(summary.estimated_places), 'set')} {'has' if count == 1 else 'have'} a "
         f"confidence below {least}; {first} first. The last column estimates{most} how many further ballots of an "
         f"average voter would raise the confidence to {least}."
     )
@@ -219,15 +230,10 @@ def agreement_in_words(found: Agreement) -> str:
     """How far voters agree, in a sentence or two."""
     if found.n_instances == 0:
         return "No instance has two ballots, so agreement among voters cannot be measured."
-    drawn = (
-        ""
-        if found.drawn_pairs is None
-        else f" Jaccard and MASI are estimated from {found.drawn_pairs:,} random pairs of ballots."
-    )
     return (
         "Krippendorff's alpha compares ballots on the same instance with ballots on different ones, before anything is "
         "estimated: 1 is perfect agreement, 0 is chance. Values of 0.80 and above are usually called reliable, values "
-        f"below 0.67 unreliable.{drawn}"
+        f"below 0.67 unreliable.{found.caveats}"
     )
 
 
@@ -274,7 +280,7 @@ def held_back(summary: Summary) -> Accuracy | None:
     if summary.gold is None:
         return None
     heading = "Scored against gold (not used for fitting)"
-    strangers = sum(name not in summary.estimate.ballots.instance_index for name in summary.gold)
+    strangers = len(summary.gold) - len(summary.places)
     taught = len(summary.gold) - strangers - len(summary.comparable)
     left_out = [
         f" {counted(count, 'gold set')} {'was' if count == 1 else 'were'} left out because {reason}."
@@ -334,7 +340,7 @@ def how_computed(summary: Summary, settings: Mapping[str, str], version: str) ->
         *settings.items(),
         ("Estimator", repr(summary.fitted)),
         ("Size bounds", f"{estimate.bounds} ({sizes_in_words(summary)})"),
-        ("Ballots", repr(estimate.ballots).removeprefix("Ballots(").removesuffix(")")),
+        ("Ballots", estimate.ballots.in_words()),
         ("Gold sets used for fitting", f"{len(estimate.gold):,}"),
         ("Iterations", f"{estimate.n_iterations:,}" if history else "none needed"),
         ("Status", estimate.status),
@@ -349,15 +355,12 @@ def convergence_in_words(values: FloatArray) -> str:
     return f"Objective from {values[0]:,.2f} to {values[-1]:,.2f} in {counted(len(values), 'iteration')}."
 
 
-def sizes_of_both(estimate: Estimate) -> str:
+def sizes_of_both(counts: Counts) -> str:
     """Mean sizes of ballots and sets, and how many ballots no set can equal."""
-    ballots = estimate.ballots
-    lower, upper = estimate.bounds.resolve(ballots)
-    approvals, place = ballots.ballot_sizes, ballots.ballot_instance
-    times = ballots.ballot_multiplicities
-    outside = float(np.average((approvals < lower[place]) | (approvals > upper[place]), weights=times))
+    sizes = np.arange(len(counts.ballot_sizes))
+    approvals, members = (np.average(sizes, weights=each) for each in (counts.ballot_sizes, counts.set_sizes))
+    outside = counts.n_outside / int(counts.ballot_sizes.sum())
     return (
-        f"A ballot has {np.average(approvals, weights=times):.2f} approvals on average, a set "
-        f"{estimate.truths.sizes.mean():.2f} alternatives. {share(outside)} of the ballots have a size outside the "
-        "size bounds of their instance."
+        f"A ballot has {approvals:.2f} approvals on average, a set {members:.2f} alternatives. {share(outside)} of the "
+        "ballots have a size outside the size bounds of their instance."
     )

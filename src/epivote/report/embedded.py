@@ -9,49 +9,71 @@ import base64
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from epivote.data.any_ballots import AnyBallots
+from epivote.data.ballots import Ballots
 from epivote.data.estimate import Estimate
-from epivote.data.names import FloatArray, IntArray, row_ranges
+from epivote.data.names import FloatArray, IntArray
 from epivote.data.parameters import log_odds
-from epivote.data.truths import Truths
 from epivote.estimate.review import Doubt
 from epivote.estimate.workload import InMemoryWorkload
 from epivote.report.numbers import Alternatives, Voters, gold_sets
 from epivote.summary import Summary
 
 MOST_INSTANCES = 50_000  # instances in the page's table, which a browser still sorts at once; a round number
+MOST_BALLOTS = 5_000_000  # on these instances, which make a page of about 50 MB; a round number
+DRAWN = 10  # of many instances one in so many is drawn at random, however many are doubtful; a round number
+SEED = 0  # of these draws
 TOP = 4  # sets kept for each instance; as many as `top_sets` finds
 CELLS_PER_BLOCK = 4_000_000  # 32 MB of floats at a time
 
 Column = list[str]
 
 
-def instances_shown(estimate: Estimate) -> IntArray:
-    """The instances on the page, in their order: all, or the most doubtful of very many."""
-    n = estimate.ballots.n_instances
-    if n <= MOST_INSTANCES or estimate.posterior is None:
-        return np.arange(min(n, MOST_INSTANCES))
-    return np.sort(np.argsort(estimate.posterior.set_probabilities, kind="stable")[:MOST_INSTANCES])
+class Shown(NamedTuple):
+    """The numbers of the instances on the page, ascending, and how many were taken because they are most doubtful."""
+
+    places: IntArray
+    n_doubtful: int
+
+
+def instances_shown(summary: Summary) -> Shown:
+    """All instances; of very many the most doubtful ones, which take 9 rows in 10 at most, and a sample of the others.
+
+    Sets with a confidence below the threshold are doubtful; rules that state none have only the sample.
+    """
+    n, n_ballots = summary.estimate.ballots.n_instances, summary.estimate.ballots.n_ballots
+    room = min(MOST_INSTANCES, max(1, MOST_BALLOTS * n // max(n_ballots, 1)))
+    if n <= room:
+        return Shown(np.arange(n), 0)
+    order, n_doubtful = np.arange(n), 0
+    if summary.is_rated:
+        order = np.argsort(summary.confidence, kind="stable")
+        n_doubtful = min(summary.n_doubtful, room - room // DRAWN)
+    drawn = np.random.default_rng(SEED).choice(order[n_doubtful:], room - n_doubtful, replace=False)
+    return Shown(np.sort(np.concatenate([order[:n_doubtful], drawn])), n_doubtful)
 
 
 def page_data(
     summary: Summary,
-    shown: IntArray,
+    shown: Shown,
     voters: Voters,
     alternatives: Alternatives,
-    majority: Truths | None = None,
+    majority: Estimate | None = None,
     doubts: Sequence[Doubt] = (),
 ) -> dict[str, Any]:
     """Everything the scripts need."""
     estimate, sets = summary.estimate, SetTable()
+    few = estimate.at(shown.places)
+    beside = None if majority is None else majority.at(shown.places).truths
     instances = {
-        **instance_data(estimate, shown, sets),
-        "gold": _known_sets(gold_sets(summary), estimate, shown, sets),
-        "majority": None if majority is None else column(sets.numbers(majority.start, majority.members, shown)),
-        "more": _further_ballots(doubts, estimate, shown),
+        **instance_data(few, sets),
+        "gold": _known_sets(gold_sets(summary), few.ballots, sets),
+        "majority": None if beside is None else column(sets.numbers(beside.start, beside.members)),
+        "more": _further_ballots(doubts, few.ballots),
     }
     return {
         "rated": summary.is_rated,
@@ -65,56 +87,51 @@ def page_data(
     }
 
 
-def instance_data(estimate: Estimate, shown: IntArray, sets: SetTable) -> dict[str, Any]:
-    """Set, confidence, most probable sets, bounds and ballots of the instances shown."""
-    ballots, truths, posterior = estimate.ballots, estimate.truths, estimate.posterior
+def instance_data(estimate: Estimate, sets: SetTable) -> dict[str, Any]:
+    """Set, confidence, most probable sets, bounds and ballots of the instances of an estimate in memory."""
+    ballots, truths, confidence = estimate.ballots.in_memory(), estimate.truths, estimate.confidence
     lower, upper = estimate.bounds.resolve(ballots)
-    rows = row_ranges(ballots.ballot_start, shown)
     menu = None
     if ballots.menu is not None:
-        menu = column(sets.numbers(ballots.menu.start, ballots.menu.offered, shown))
-    top, chances = _top(estimate, shown, sets)
-    tied = set(estimate.ties)
-    names = [ballots.instances[z] for z in shown]
+        menu = column(sets.numbers(ballots.menu.start, ballots.menu.offered))
+    top, chances = _top(estimate, ballots, sets)
+    tied, names = set(estimate.ties), list(ballots.instances)
     return {
         "names": names,
-        "set": column(sets.numbers(truths.start, truths.members, shown)),
-        "confidence": None if posterior is None else column(posterior.set_probabilities[shown], "f4"),
-        "top": None if posterior is None else column(top),
-        "chances": None if posterior is None else column(chances, "f4"),
+        "set": column(sets.numbers(truths.start, truths.members)),
+        "confidence": None if confidence is None else column(confidence, "f4"),
+        "top": None if confidence is None else column(top),
+        "chances": None if confidence is None else column(chances, "f4"),
         "taught": [k for k, name in enumerate(names) if name in estimate.gold],
         "ties": [k for k, name in enumerate(names) if name in tied],
-        "lower": column(lower[shown]),
-        "upper": column(upper[shown]),
+        "lower": column(lower),
+        "upper": column(upper),
         "menu": menu,
-        "ballots": column(np.diff(ballots.ballot_start)[shown]),
-        "voter": column(ballots.ballot_voter[rows]),
-        "ticks": column(ballots.ballot_sizes[rows]),
-        "ticked": column(ballots.approved[row_ranges(ballots.approval_start, rows)]),
+        "ballots": column(ballots.ballots_per_instance),
+        "voter": column(ballots.ballot_voter),
+        "ticks": column(ballots.ballot_sizes),
+        "ticked": column(ballots.approved),
     }
 
 
-def _known_sets(
-    known: Mapping[str, Iterable[str]], estimate: Estimate, shown: IntArray, sets: SetTable
-) -> Column | None:
+def _known_sets(known: Mapping[str, Iterable[str]], ballots: AnyBallots, sets: SetTable) -> Column | None:
     """Numbers of the gold sets of the instances shown, "no set" where none is known; None if there are none at all."""
     if not known:
         return None
-    number = {name: j for j, name in enumerate(estimate.ballots.alternatives)}
-    found = np.zeros(len(shown), np.int64)
-    for k, z in enumerate(shown):
-        right = known.get(estimate.ballots.instances[z])
+    number = {name: j for j, name in enumerate(ballots.alternatives)}
+    found = np.zeros(ballots.n_instances, np.int64)
+    for k, name in enumerate(ballots.instances):
+        right = known.get(name)
         if right is not None:
-            members = np.array(sorted(number[name] for name in right), np.int64)
+            members = np.array(sorted(number[each] for each in right), np.int64)
             found[k] = sets.numbers(np.array([0, len(members)]), members)[0]
     return column(found)
 
 
-def _further_ballots(doubts: Sequence[Doubt], estimate: Estimate, shown: IntArray) -> list[list[int | None]]:
+def _further_ballots(doubts: Sequence[Doubt], ballots: AnyBallots) -> list[list[int | None]]:
     """Pairs of a row on the page and about how many further ballots settle it, None for more than looked ahead."""
-    row = {int(z): k for k, z in enumerate(shown)}
-    places = ((row.get(estimate.ballots.instance_index[each.instance]), each.more_ballots) for each in doubts)
-    return [[k, more] for k, more in places if k is not None]
+    row = ballots.places([each.instance for each in doubts])
+    return [[row[each.instance], each.more_ballots] for each in doubts if each.instance in row]
 
 
 def calibration_data(estimate: Estimate) -> dict[str, Any] | None:
@@ -122,7 +139,7 @@ def calibration_data(estimate: Estimate) -> dict[str, Any] | None:
     known = estimate.calibration
     if known is None:
         return None
-    return {**known.state(), "offsets": column(known.offsets), "only_shares": estimate.uncalibrated is None}
+    return {**known.state(), "offsets": column(known.offsets), "only_shares": estimate.only_shares}
 
 
 def voter_data(estimate: Estimate, voters: Voters) -> dict[str, Any]:
@@ -162,22 +179,20 @@ def group_data(estimate: Estimate) -> dict[str, Any] | None:
     return {"prior": column(parameters.group_log_odds.ravel()), "shares": column(np.log(parameters.group_shares))}
 
 
-def _top(estimate: Estimate, shown: IntArray, sets: SetTable) -> tuple[IntArray, FloatArray]:
-    """Numbers and probabilities of every shown instance's most probable sets, padded with "no set"."""
-    numbers = np.zeros((len(shown), TOP), np.int64)
-    chances = np.zeros((len(shown), TOP))
+def _top(estimate: Estimate, ballots: Ballots, sets: SetTable) -> tuple[IntArray, FloatArray]:
+    """Numbers and probabilities of every instance's most probable sets, padded with "no set"."""
+    numbers = np.zeros((ballots.n_instances, TOP), np.int64)
+    chances = np.zeros((ballots.n_instances, TOP))
     if not estimate.is_rated:
         return numbers, chances
-    place = np.full(estimate.ballots.n_instances, -1)
-    place[shown] = np.arange(len(shown))
-    work = InMemoryWorkload(estimate.ballots, estimate.bounds)
+    work = InMemoryWorkload(ballots, estimate.bounds)
     beliefs = work.set_odds(estimate.parameters, estimate.calibration)
     for shard, odds in zip(work.shards, beliefs, strict=True):
-        rows = np.flatnonzero(place[shard.instances] >= 0)
+        rows = np.arange(len(shard.instances))
         step = max(1, CELLS_PER_BLOCK // (TOP * max(1, shard.width)))
         for block in (rows[begin : begin + step] for begin in range(0, len(rows), step)):
             found, probabilities = odds.top(TOP, block)
-            at = place[shard.instances[block]]
+            at = shard.instances[block]
             row, rank, cell = np.nonzero(found)
             members = cell if shard.offered is None else shard.offered[block[row], cell]
             counted = np.bincount(row * found.shape[1] + rank, minlength=found.shape[0] * found.shape[1])
@@ -193,11 +208,10 @@ class SetTable:
     def __init__(self) -> None:
         self._number: dict[bytes, int] = {}
 
-    def numbers(self, start: IntArray, members: IntArray, rows: IntArray | None = None) -> IntArray:
+    def numbers(self, start: IntArray, members: IntArray) -> IntArray:
         """The numbers of the sets `members[start[r] : start[r + 1]]`."""
         content = np.ascontiguousarray(members, np.int32)
-        spans = pairwise(start.tolist()) if rows is None else zip(start[rows], start[rows + 1], strict=True)
-        keys = [content[begin:end].tobytes() for begin, end in spans]
+        keys = [content[begin:end].tobytes() for begin, end in pairwise(start.tolist())]
         return np.array([self._number.setdefault(key, len(self._number) + 1) for key in keys], np.int64)
 
     def columns(self) -> dict[str, Column]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +12,7 @@ from epivote.errors import InputError
 from epivote.estimate.base import Estimator
 from epivote.evaluate.confusion import confusions
 from epivote.report.axes import AGAINST, FOR, TOTAL, new_axes
+from epivote.report.counts import Counts
 from epivote.report.numbers import CONFIDENCE_BINS, confidence_counts, size_counts, voters_of
 from epivote.summary import summarize
 
@@ -60,11 +63,10 @@ def plot_confidence(fitted: Estimator, ax: Axes | None = None) -> Axes:
 def plot_sizes(fitted: Estimator, ax: Axes | None = None) -> Axes:
     """Ticks per ballot beside members per answer, as shares; the sizes an answer may have are shaded."""
     ax = ax or new_axes()
-    estimate = fitted.estimate_
-    counts = size_counts(estimate)
+    found = Counts.of(fitted.estimate_)
+    counts, (lower, upper) = size_counts(found), found.widest
     sizes = np.arange(len(counts.ballots))
-    lower, upper = estimate.bounds.resolve(estimate.ballots)
-    ax.axvspan(lower.min() - 0.5, min(int(upper.max()), len(sizes) - 1) + 0.5, color=FOR, alpha=0.1, linewidth=0)
+    ax.axvspan(lower - 0.5, min(upper, len(sizes) - 1) + 0.5, color=FOR, alpha=0.1, linewidth=0)
     for part, shift, colour, label in ((counts.ballots, -0.2, TOTAL, "ballots"), (counts.answers, 0.2, FOR, "answers")):
         ax.bar(sizes + shift, part / max(int(part.sum()), 1), width=0.38, color=colour, label=label)
     labels = [f"{size}+" if counts.open_end and size == sizes[-1] else f"{size}" for size in sizes]
@@ -95,7 +97,7 @@ def plot_confusions(fitted: Estimator, ax: Axes | None = None) -> Axes:
     """
     ax = ax or new_axes()
     estimate = fitted.estimate_
-    confused = confusions(estimate.ballots, estimate.truths)
+    confused = reduce(add, (confusions(part.ballots, part.truths) for part in estimate.parts()))
     involved = np.argsort(-(confused.sum(axis=0) + confused.sum(axis=1)), kind="stable")[:MOST_NAMED]
     shown = np.sort(involved)
     names = [estimate.ballots.alternatives[j] for j in shown]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from epivote.data.any_ballots import AnyBallots
+from epivote.data.ballots import Ballots
 from epivote.data.estimate import Estimate
 from epivote.data.names import BoolArray, FloatArray, IntArray, counts_of
 from epivote.data.truths import Truths
@@ -15,8 +16,8 @@ from epivote.estimate.baselines import Majority
 from epivote.estimate.explain import Account, explain
 from epivote.estimate.flags import Flag, FlagKind
 from epivote.estimate.reliability import VoterReport
-from epivote.evaluate.confusion import tick_counts
 from epivote.evaluate.intervals import Interval, share_interval
+from epivote.report.counts import Counts
 from epivote.summary import Summary
 
 CONFIDENCE_BINS = 20  # of 5 % each
@@ -168,20 +169,16 @@ def voters_of(summary: Summary) -> Voters:
     )
 
 
-def alternatives_of(estimate: Estimate) -> Alternatives:
+def alternatives_of(estimate: Estimate, counts: Counts) -> Alternatives:
     """How often every alternative is right, and how well voters see it."""
-    ballots, truths = estimate.ballots, estimate.truths
-    offered: IntArray = np.full(ballots.n_alternatives, ballots.n_instances)
-    if ballots.menu is not None:
-        offered = np.bincount(ballots.menu.offered, minlength=ballots.n_alternatives)
-    counts = tick_counts(ballots, truths)
+    ticks = counts.ticks
     return Alternatives(
-        ballots.alternatives,
+        estimate.ballots.alternatives,
         estimate.parameters.priors,
-        np.bincount(truths.members, minlength=ballots.n_alternatives),
-        offered,
-        _share(counts.right_ticked, counts.right_seen),
-        _share(counts.wrong_ticked, counts.wrong_seen),
+        counts.members,
+        counts.offered,
+        _share(ticks.right_ticked, ticks.right_seen),
+        _share(ticks.wrong_ticked, ticks.wrong_seen),
     )
 
 
@@ -197,12 +194,6 @@ def confidence_bands(confidence: FloatArray, threshold: float) -> Bands:
     place = np.searchsorted(lower, confidence, side="right") - 1
     sure = tuple(edge >= threshold for edge in lower)
     return Bands(tuple(lower), np.bincount(place, minlength=len(lower)), sure)
-
-
-def estimated_places(summary: Summary) -> IntArray:
-    """The instances whose sets are estimated, and not gold sets given to `fit`."""
-    names, gold = summary.estimate.truths.instances, summary.estimate.gold
-    return np.array([z for z, name in enumerate(names) if name not in gold], np.int64)
 
 
 def spread_sample(confidence: FloatArray, places: IntArray, count: int) -> IntArray:
@@ -221,9 +212,9 @@ def flagged_voters(summary: Summary) -> Flagged:
 
 def headline_of(summary: Summary) -> Headline:
     """The counts to say first, which agree with all gold that is known; zeros where no confidence is stated."""
-    n_instances, right = len(summary.estimate.truths), right_of(summary)
+    n_instances, right = summary.estimate.ballots.n_instances, right_of(summary)
     estimated = np.zeros(n_instances, bool)
-    estimated[estimated_places(summary)] = True
+    estimated[summary.estimated_places] = True
     confidence = summary.confidence if summary.is_rated else np.zeros(n_instances)
     sure = estimated & (confidence >= summary.threshold)
     return Headline(
@@ -258,59 +249,48 @@ def trust_of(summary: Summary) -> Trust:
     return Trust("model", 0, float(summary.confidence.mean()), None, "unchecked")
 
 
-def right_of(summary: Summary) -> dict[int, bool]:
+def right_of(summary: Summary) -> Mapping[int, bool]:
     """Whether the sets with gold kept aside are exactly right, by the place of the instance, in their order."""
-    truths, index = summary.estimate.truths, summary.estimate.ballots.instance_index
-    places = sorted((index[name], name) for name in summary.comparable)
-    return {z: truths[truths.instances[z]] == summary.comparable[name] for z, name in places}
+    return {} if summary.held_back is None else summary.held_back.right
 
 
 def gold_sets(summary: Summary) -> dict[str, frozenset[str]]:
     """All gold sets of instances with ballots: those given to `fit`, and those kept aside."""
-    taught = {name: summary.estimate.truths[name] for name in summary.estimate.gold}
-    return {**taught, **summary.comparable}
+    return {**summary.estimate.gold_sets, **summary.comparable}
 
 
-def majority_of(summary: Summary) -> Truths:
-    """The sets of a majority with the same size bounds and the same gold."""
+def majority_of(summary: Summary) -> Estimate:
+    """A majority with the same size bounds and the same gold."""
     estimate = summary.estimate
-    gold = {name: estimate.truths[name] for name in estimate.gold}
-    return Majority(estimate.bounds).fit(estimate.ballots, gold=gold or None).estimate_.truths
+    return Majority(estimate.bounds).fit(estimate.ballots, gold=estimate.gold_sets or None).estimate_
 
 
-def differing(one: Truths, other: Truths) -> BoolArray:
-    """Which instances have different sets; both list the same instances and alternatives."""
-    same: BoolArray = one.sizes == other.sizes
-    rows = np.flatnonzero(same)
-    pairs = zip(one.start[rows], one.start[rows + 1], other.start[rows], other.start[rows + 1], strict=True)
-    same[rows] = [np.array_equal(one.members[a:b], other.members[c:d]) for a, b, c, d in pairs]
-    return ~same
-
-
-def changes(summary: Summary, majority: Truths, different: BoolArray, limit: int) -> list[Change]:
+def changes(summary: Summary, majority: Estimate, different: BoolArray, limit: int) -> list[Change]:
     """The instances whose sets differ from those of a majority, the most confident ones first."""
-    confidence, names = summary.confidence, summary.estimate.truths.instances
-    places = np.flatnonzero(different)
+    confidence, places = summary.confidence, np.flatnonzero(different)
     places = places[np.argsort(-confidence[places], kind="stable")][:limit]
-    return [_change(summary, majority, names[z], float(confidence[z])) for z in places]
+    if len(places) == 0:
+        return []
+    few, other = (each.at(np.sort(places)) for each in (summary.estimate, majority))
+    names = summary.estimate.ballots.names_at(places)
+    sure = confidence[places].tolist()
+    return [_change(few, other.truths, *each) for each in zip(names, sure, strict=True)]
 
 
-def _change(summary: Summary, majority: Truths, name: str, confidence: float) -> Change:
-    found, other = summary.estimate.truths.listed(name), majority.listed(name)
-    accounts = {each.alternative: each for each in explain(summary.estimate, name).accounts}
+def _change(estimate: Estimate, majority: Truths, name: str, confidence: float) -> Change:
+    found, other = estimate.truths.listed(name), majority.listed(name)
+    accounts = {each.alternative: each for each in explain(estimate, name).accounts}
     moved = [each for each in (*found, *other) if (each in found) != (each in other)]
-    cast = summary.estimate.ballots.select(instances=[name])
+    cast = estimate.ballots.select(instances=[name])
     evidence = tuple(_evidence(accounts[each], cast) for each in moved)
     return Change(name, tuple(found), tuple(other), confidence, evidence)
 
 
-def _evidence(account: Account, cast: AnyBallots) -> Weighing:
+def _evidence(account: Account, cast: Ballots) -> Weighing:
     """What approvals and ballots without them weigh; `cast` are the ballots on the instance."""
     approving = sum(push for voter, push in account.pushes.items() if voter in account.ticked_by)
     others = sum(push for voter, push in account.pushes.items() if voter not in account.ticked_by)
-    times = cast.ballot_multiplicities
-    per_approval = None if times is None else np.repeat(times, cast.ballot_sizes)
-    approvals = counts_of(cast.approved, per_approval, cast.n_alternatives)
+    approvals = counts_of(cast.approved, cast.tick_multiplicities, cast.n_alternatives)
     return Weighing(
         account.alternative,
         account.chosen,
@@ -324,16 +304,13 @@ def _evidence(account: Account, cast: AnyBallots) -> Weighing:
     )
 
 
-def size_counts(estimate: Estimate) -> SizeCounts:
+def size_counts(counts: Counts) -> SizeCounts:
     """Ticks per ballot against members per answer."""
-    ticks, members, times = estimate.ballots.ballot_sizes, estimate.truths.sizes, estimate.ballots.ballot_multiplicities
-    largest = int(max(ticks.max(initial=0), members.max(initial=0)))
+    both = counts.ballot_sizes, counts.set_sizes
+    largest = int(np.flatnonzero(both[0] + both[1]).max(initial=0))
     last = min(largest, MOST_SIZES)
-    return SizeCounts(
-        counts_of(np.minimum(ticks, last), times, last + 1),
-        np.bincount(np.minimum(members, last), minlength=last + 1),
-        largest > last,
-    )
+    ballots, answers = (np.append(each[:last], each[last:].sum()) for each in both)
+    return SizeCounts(ballots, answers, largest > last)
 
 
 def top_pairs(confused: IntArray, count: int) -> list[tuple[int, int, int]]:

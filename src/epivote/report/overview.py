@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
+import numpy as np
+
 from epivote.data.names import IntArray, counted
+from epivote.data.truths import Truths
 from epivote.estimate.review import MOST_BALLOTS, Doubt
 from epivote.report.numbers import (
     Flagged,
     Headline,
     Trust,
-    estimated_places,
     gold_sets,
     headline_of,
     spread_sample,
@@ -186,23 +188,27 @@ def _no_confidence(summary: Summary) -> str:
 
 
 def _sample(summary: Summary, gold: dict[str, frozenset[str]], count: int) -> list[SampleRow]:
-    places = estimated_places(summary)
+    places = summary.estimated_places
     places = spread_sample(summary.confidence, places, count) if summary.is_rated else places[:count]
+    if len(places) == 0:
+        return []
     narrow = {0, (len(places) - 1) // (NARROW_SAMPLE - 1), len(places) - 1}
-    return [_sample_row(summary, z, gold, narrow=k in narrow) for k, z in enumerate(places.tolist())]
+    truths = summary.estimate.at(np.sort(places)).truths
+    sure = summary.confidence[places].tolist() if summary.is_rated else [None] * len(places)
+    every = enumerate(zip(summary.estimate.ballots.names_at(places), sure, strict=True))
+    return [_sample_row(truths, name, each, gold.get(name), narrow=k in narrow) for k, (name, each) in every]
 
 
-def _sample_row(summary: Summary, z: int, gold: dict[str, frozenset[str]], *, narrow: bool) -> SampleRow:
-    truths, order = summary.estimate.truths, summary.estimate.ballots.alternatives
-    name, confidence = truths.instances[z], float(summary.confidence[z]) if summary.is_rated else None
-    known = gold.get(name)
+def _sample_row(
+    truths: Truths, name: str, confidence: float | None, known: frozenset[str] | None, *, narrow: bool
+) -> SampleRow:
     return SampleRow(
         name,
         link_to(name),
         ShortSet.of(truths.listed(name)),
         "" if confidence is None else probability(confidence),
         "" if confidence is None else _length(confidence),
-        None if known is None else ShortSet.of([each for each in order if each in known]),
+        None if known is None else ShortSet.of([each for each in truths.alternatives if each in known]),
         "" if known is None else "right" if known == truths[name] else "wrong",
         narrow,
     )
@@ -312,7 +318,7 @@ def next_steps(
 def _about_doubts(summary: Summary, doubts: Sequence[Doubt]) -> list[NextStep]:
     if not doubts:
         return []
-    count, looked_at, total = summary.n_doubtful, len(doubts), len(estimated_places(summary))
+    count, looked_at, total = summary.n_doubtful, len(doubts), len(summary.estimated_places)
     if count > looked_at and count > MOSTLY * total:
         below = f"{count:,} of {total:,} sets are below {chosen(summary.threshold)}"
         text = f"Ask for more ballots on every instance: {below}."

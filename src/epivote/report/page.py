@@ -14,21 +14,18 @@ import numpy as np
 from epivote.atomic import write_files
 from epivote.data.estimate import Estimate
 from epivote.data.names import IntArray, counted
-from epivote.data.truths import Truths
 from epivote.errors import InputError
 from epivote.estimate.base import Estimator
 from epivote.estimate.review import Doubt
-from epivote.evaluate.confusion import confusions
 from epivote.report import content, overview, svg
 from epivote.report.anonymous import without_folders, without_voter_names
 from epivote.report.changes import CHANGES_SHOWN, change_rows, majority_in_words
+from epivote.report.counts import Counts
 from epivote.report.embedded import instances_shown, page_data, safe_json
 from epivote.report.numbers import (
     alternatives_of,
     changes,
     confidence_bands,
-    differing,
-    estimated_places,
     flagged_voters,
     majority_of,
     size_counts,
@@ -40,7 +37,6 @@ from epivote.report.written import chosen, spaced
 from epivote.summary import Summary, summarize
 
 MOST_FOR_HEAT_MAP = 25  # alternatives whose names fit beside a square
-MOST_FOR_PAIRS = 2_000  # alternatives; a table of all pairs beyond it takes too much memory
 LONGEST_SETTING = 600  # characters of one setting; a round number
 SCRIPTS = ("data.js", "table.js", "instance.js", "tip.js", "page.js")
 
@@ -117,15 +113,14 @@ def _parts(summary: Summary) -> dict[str, Any]:
     estimate = summary.estimate
     _ = summary.held_back  # refuses gold sets of other alternatives before anything is shown
     doubts = summary.review(content.DOUBTS_SHOWN) if summary.is_rated else []
-    n_alternatives = estimate.ballots.n_alternatives
-    confused = confusions(estimate.ballots, estimate.truths) if n_alternatives <= MOST_FOR_PAIRS else None
     majority = majority_of(summary) if summary.is_rated else None
+    counts = Counts.of(estimate, majority)
     return {
-        **_overview(summary, doubts, confused),
-        **_majority(summary, majority),
-        **_tables(summary, doubts, majority),
-        **_alternatives(estimate, confused),
-        **_course(estimate),
+        **_overview(summary, doubts, counts.confused),
+        **_majority(summary, majority, counts),
+        **_tables(summary, doubts, majority, counts),
+        **_alternatives(estimate, counts.confused),
+        **_course(estimate, counts),
     }
 
 
@@ -135,7 +130,7 @@ def _overview(summary: Summary, doubts: Sequence[Doubt], confused: IntArray | No
     flagged = flagged_voters(summary)
     chart = None
     if summary.is_rated:
-        bands = confidence_bands(summary.confidence[estimated_places(summary)], summary.threshold)
+        bands = confidence_bands(summary.confidence[summary.estimated_places], summary.threshold)
         chart = _markup(svg.bands_chart(bands, content.band_labels(bands), content.bands_in_words(bands)))
     return {
         "check": overview.check_of(summary, trust),
@@ -145,24 +140,23 @@ def _overview(summary: Summary, doubts: Sequence[Doubt], confused: IntArray | No
     }
 
 
-def _majority(summary: Summary, majority: Truths | None) -> dict[str, Any]:
+def _majority(summary: Summary, majority: Estimate | None, counts: Counts) -> dict[str, Any]:
     """What changed against a majority."""
-    if majority is None:
+    if majority is None or counts.differs is None:
         return {"majority_words": None, "changes": []}
-    different = differing(summary.estimate.truths, majority)
-    found = changes(summary, majority, different, CHANGES_SHOWN)
+    found = changes(summary, majority, counts.differs, CHANGES_SHOWN)
     return {
-        "majority_words": majority_in_words(summary, int(different.sum())),
+        "majority_words": majority_in_words(summary, int(counts.differs.sum())),
         "changes": change_rows(found),
     }
 
 
-def _tables(summary: Summary, doubts: Sequence[Doubt], majority: Truths | None) -> dict[str, Any]:
+def _tables(summary: Summary, doubts: Sequence[Doubt], majority: Estimate | None, counts: Counts) -> dict[str, Any]:
     """Voters and instances, and the numbers that scripts draw from."""
-    voters, alternatives = voters_of(summary), alternatives_of(summary.estimate)
+    voters, alternatives = voters_of(summary), alternatives_of(summary.estimate, counts)
     words = "Map of voters: hit rate against false-alarm rate. Use the arrow keys to go from voter to voter."
     drawing, drawn = voter_map(voters, words)
-    shown = instances_shown(summary.estimate)
+    shown = instances_shown(summary)
     return {
         "voter_map": _markup(drawing),
         "voter_words": content.voters_in_words(summary),
@@ -171,7 +165,7 @@ def _tables(summary: Summary, doubts: Sequence[Doubt], majority: Truths | None) 
         "agreement_bars": content.agreement_bars(summary.agreement),
         "weakest_bars": content.weakest_bars(summary.agreement),
         "map_words": content.map_in_words(summary, drawn, crosses=drawn <= MOST_CROSSES),
-        "instance_words": content.instances_in_words(summary, len(shown)),
+        "instance_words": content.instances_in_words(summary, shown),
         "instance_rows": content.instance_rows(summary, doubts),
         "data": _markup(safe_json(page_data(summary, shown, voters, alternatives, majority, doubts))),
     }
@@ -189,19 +183,16 @@ def _alternatives(estimate: Estimate, confused: IntArray | None) -> dict[str, An
     return context
 
 
-def _course(estimate: Estimate) -> dict[str, Any]:
+def _course(estimate: Estimate, counts: Counts) -> dict[str, Any]:
     """Set sizes and convergence."""
-    counts = size_counts(estimate)
-    lower, upper = estimate.bounds.resolve(estimate.ballots)
-    within = int(lower.min()), int(upper.max())
-    words = content.sizes_of_both(estimate)
+    words = content.sizes_of_both(counts)
     values = np.array(estimate.log_likelihoods)
     curve = None
     if len(values) > 1:
         curve = _markup(svg.line_chart(values, content.convergence_in_words(values)))
     return {
         "size_words": words,
-        "size_chart": _markup(svg.size_bars(counts, within, words)),
+        "size_chart": _markup(svg.size_bars(size_counts(counts), counts.widest, words)),
         "outcome": content.outcome(estimate),
         "convergence_chart": curve,
     }
