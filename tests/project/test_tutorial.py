@@ -58,7 +58,9 @@ def test_blocks_become_cells(maker):
 
 @pytest.mark.slow
 def test_the_notebook_runs_and_prints_what_it_shows(maker, tmp_path):
-    made = subprocess.run([sys.executable, DOCS / "make_tutorial.py", tmp_path], capture_output=True, text=True)
+    made = subprocess.run(
+        [sys.executable, DOCS / "make_tutorial.py", tmp_path], capture_output=True, text=True, timeout=390
+    )
     assert made.returncode == 0, made.stderr
     assert [maker.printed(cell) for cell in kept(tmp_path)] == [maker.printed(cell) for cell in kept(maker.FOLDER)], (
         STALE
