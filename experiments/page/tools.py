@@ -30,7 +30,7 @@ DASH = "-"
 
 def page(found: Found) -> str:
     """The whole page."""
-    sets = [name for name in REAL if any(name == measured for _, measured in found)]
+    sets = [name for name in REAL if (YARDSTICK, name) in found]
     return "\n".join(
         [
             INTRODUCTION,
@@ -40,7 +40,7 @@ def page(found: Found) -> str:
             HOW_TO_READ.format(gold=GOLD, draws=DRAWS),
             *(part for name in sets for part in (f"## {name}\n", f"{REAL[name]}.\n", one_set(found, name))),
             TURNED_INTO,
-            circumstances(found),
+            circumstances(found, [name for name in REAL if name not in sets]),
             OFFERS,
         ]
     )
@@ -86,8 +86,8 @@ def cells(result: Mapping[str, Any]) -> list[str]:
     return [f"{result[key]:.3f}" if key in result else DASH for key in keys]
 
 
-def circumstances(found: Found) -> str:
-    """Versions, dates and how busy the machine was."""
+def circumstances(found: Found, left_out: Sequence[str]) -> str:
+    """Versions, dates, how busy the machine was, and what was not measured."""
     versions = {PEERS[tool].package: settings(tool)["version"] for tool, _ in found if tool in PEERS}
     loads = [kept.result["load"] for kept in found.values() if "load" in kept.result]
     dates = sorted(kept.date for kept in found.values())
@@ -95,9 +95,12 @@ def circumstances(found: Found) -> str:
     lines = [
         "## When and where\n",
         f"Measured {dates[0]} to {dates[-1]} on {os.cpu_count()} cores, which other programs shared (load average "
-        f"{min(loads):.1f} to {max(loads):.1f} when a tool started), so times are rough. "
+        f"{min(loads):.1f} to {max(loads):.1f} when a tool started). So times are rough, and a tool that did not "
+        "finish in time might have on a quiet machine. "
         f"Versions: {', '.join(f'{name} {number}' for name, number in sorted(versions.items()))}.",
     ]
+    if left_out:
+        lines.append(f"\nNot measured yet: {', '.join(f'`{name}`' for name in left_out)}; `make compare` adds them.")
     if stale:
         lines.append(f"Measured with earlier code: {', '.join(stale)}.")
     return "\n".join(lines) + "\n"

@@ -16,7 +16,7 @@ SENTENCES = [
     (FlagKind.TICKS_NOTHING, {}, "ticks nothing"),
     (FlagKind.TOO_FEW_BALLOTS, {"right_seen": 8.6}, "too few ballots to say (9 right alternatives seen)"),
     (FlagKind.WORSE_THAN_CHANCE, {}, "worse than chance: an approval counts against the alternative"),
-    (FlagKind.GUESSING, {}, "cannot be distinguished from guessing"),
+    (FlagKind.GUESSING, {}, "may be guessing"),
     (
         FlagKind.NEAR_COPY,
         {"other": "{bo}", "identical": 19, "common": 20},

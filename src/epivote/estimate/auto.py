@@ -13,7 +13,7 @@ from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.calibration import Calibration
 from epivote.data.estimate import Estimate
 from epivote.data.names import FloatArray, counted
-from epivote.data.numbers import chosen_percent, percent
+from epivote.data.numbers import chosen_percent, percent, whole_percent
 from epivote.engines.gold import Gold
 from epivote.estimate.amle import AMLE
 from epivote.estimate.base import RatedEstimator
@@ -286,7 +286,7 @@ def suggest_method(
     if ballots.n_instances == 1:
         return "em", "one instance only, on which AMLE makes every voter look more reliable than they are"
     if ballots.coverage < NEARLY_ALL:
-        return "em", f"voters voted on {percent(ballots.coverage)} of the instances, less than AMLE needs"
+        return "em", f"voters voted on {whole_percent(ballots.coverage)} of the instances, less than AMLE needs"
     return "em", f"{ballots.n_instances:,} instances are enough for EM, which weighs all possible sets"
 
 

@@ -22,7 +22,7 @@ class FlagKind(Enum):
     TICKS_NOTHING = "ticks nothing"
     TOO_FEW_BALLOTS = "too few ballots to say ({right_seen:.0f} right alternatives seen)"
     WORSE_THAN_CHANCE = "worse than chance: an approval counts against the alternative"
-    GUESSING = "cannot be distinguished from guessing"
+    GUESSING = "may be guessing"
     NEAR_COPY = "near-copy of {other} ({identical} of {common} common ballots are identical)"
     SAME_MISTAKES = (
         "makes the same mistakes as {names} ({same:.0f} in common with {other}, {expected:.0f} expected by chance)"
