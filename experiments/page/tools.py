@@ -61,7 +61,7 @@ def one_set(found: Found, name: str) -> str:
     """Every tool on one set; one that did not run says why."""
     rows = []
     for tool, title in TITLES.items():
-        result = found[tool, name].result if (tool, name) in found else {"failed": missing(tool)}
+        result: Mapping[str, Any] = found[tool, name].result if (tool, name) in found else {"failed": missing(tool)}
         if "seconds" in result:
             rows.append([title, *cells(result), f"{result['seconds'] / seconds(found, YARDSTICK, name):.1f}"])
         elif result["failed"]:

@@ -91,7 +91,7 @@ OFFERS = (
             "[crowd-kit](https://crowd-kit.readthedocs.io/)",
             "[snorkel](https://snorkel.readthedocs.io/)",
             "[cleanlab](https://docs.cleanlab.ai/stable/cleanlab/multiannotator.html)",
-            "[peerannot](https://pypi.org/project/peerannot/)",
+            "peerannot",
         ],
         [
             [
