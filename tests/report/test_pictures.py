@@ -229,7 +229,7 @@ def test_a_checked_plan_shows_both_curves_with_names(against, axes):
     assert np.array(model.lines[0].get_xydata()).tolist() == [[1, 0.3], [2, 0.5], [5, 0.8]]
     assert np.array(checked.lines[0].get_xydata()).tolist() == [[1, 0.3], [2, 0.5]]
     name = {"gold": "checked: right by gold", "the whole crowd": "checked: same set as the whole crowd"}[against]
-    assert legend(axes) == ["4 ballots reach 75% by the model", "model: voters err independently", name]
+    assert legend(axes) == ["4 ballots reach 75 % by the model", "model: voters err independently", name]
 
 
 @pytest.mark.parametrize("needed", [4, None])
@@ -243,7 +243,7 @@ def test_a_plan_marks_target_and_number(needed, axes):
     mark = [line for line in axes.lines if line.get_linestyle() == ":"]
     assert [list(line.get_xdata()) for line in mark] == ([] if needed is None else [[4, 4]])
     named = "model: voters err independently"
-    assert legend(axes) == ([named] if needed is None else ["4 ballots reach 75%", named])
+    assert legend(axes) == ([named] if needed is None else ["4 ballots reach 75 %", named])
     assert (axes.get_ylim(), axes.get_xlabel(), axes.get_ylabel()) == (
         (0, 1.02),
         "ballots per instance",
@@ -283,7 +283,7 @@ def test_a_waterfall_adds_up_to_the_margin(voters, chosen, axes):
     assert words(axes.get_yticklabels()) == [*(name for name, _ in steps), "margin"]
     assert axes.get_yticks().tolist() == list(range(len(steps) + 1))
     assert axes.yaxis_inverted()
-    assert axes.get_title() == f"owl: {'in' if chosen else 'out'}, right with 87.5%"
+    assert axes.get_title() == f"owl: {'in' if chosen else 'out'}, right with 88 %"
     assert axes.get_xlabel() == "log-odds"
     low, high = axes.get_xlim()
     assert low < min(0, *(bar.get_x() for bar in bars)) < high

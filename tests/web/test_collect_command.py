@@ -83,7 +83,7 @@ def test_close_and_open(quiz):
 
 def test_invitations(quiz):
     store_of(quiz).database.close()
-    assert 'write join = "invitation"' in run("invite", quiz).stderr
+    assert 'set join = "invitation"' in run("invite", quiz).stderr
     quiz.write_text(f'join = "invitation"\n{QUIZ}')
     store_of(quiz).database.close()
     links = run("invite", quiz, "--count", 3, "--address", "https://quiz.example.org").stdout.split()

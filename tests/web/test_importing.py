@@ -71,7 +71,7 @@ def test_what_cannot_be_imported(tmp_path, pictures):
     with pytest.raises(InputError, match="holds no instances"):
         task_from(tmp_path / "empty", tmp_path / "quiz.toml")
     (tmp_path / "x.csv").write_text("name,colour\na,b\n")
-    with pytest.raises(InputError, match="has a column 'colour' ; use name, text"):
+    with pytest.raises(InputError, match="has an unknown column 'colour'; use name, text"):
         task_from(tmp_path / "x.csv", tmp_path / "quiz.toml")
     (tmp_path / "x.csv").write_bytes(b"name\n\xff\n")
     with pytest.raises(FileError, match="save it as CSV in UTF-8"):

@@ -45,7 +45,7 @@ def test_check_tells_of_a_colour_that_is_hard_to_read(tmp_path, colour, is_told)
     told = CliRunner().invoke(command, ["collect", "check", str(quiz)])
     assert told.exit_code == 0
     found = re.search(
-        r"#ffee00 is hard to read on light pages \(contrast 1\.\d, needed 4\.5\); they use #", told.stdout
+        r"#ffee00 is hard to read on light pages \(contrast 1\.\d, needed 4\.5\), so these use #", told.stdout
     )
     assert bool(found) == is_told
 
