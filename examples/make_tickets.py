@@ -4,8 +4,8 @@ A support desk had 120 tickets tagged with one or two of six topics, in Label St
 ten annotators, one of whom ticks everything and one of whom repeats a colleague. A model's predictions are in the
 export too. Annotators make some of their mistakes together, so that stated confidence is too high until it is
 calibrated. Everything is drawn by `epivote.simulate`; there are no tickets. expert.csv has the topics that a
-ticket is really about. Rates and seed were chosen among a few that were tried, so that the tutorial has something to
-find.
+ticket is really about. Rates and seed were chosen among about twenty that were tried, so that gold helps; on several
+others it changed nothing, and on one the sets accepted after calibration were right less often.
 """
 
 import json

@@ -355,13 +355,13 @@ def test_json_and_files_at_once(file, tmp_path):
 def test_without_a_method_one_is_chosen_and_explained(file, fitted):
     found = told("aggregate", file, "--size", "1..2")
     assert found["method"] == "em"
-    assert found["reasons"][0].startswith("voters voted on 73% of the instances")
+    assert found["reasons"][0].startswith("voters voted on 73 % of the instances, ")
     key = "confidence" if found["confidence"]["source"] == "model" else "model_confidence"
     assert [row[key] for row in found["truth"]] == fitted.confidence_.tolist()
     text = said("aggregate", file, "--size", "1..2", "--all")
     assert f"\nMethod em: {'; '.join(found['reasons'])}; converged after {found['iterations']} iterations.\n" in text
     assert "likelihood" not in text, "a constant that means nothing to people is in --json only"
-    assert "\nMethod em (--all says why).\n" in said("aggregate", file, "--size", "1..2")
+    assert f"\nMethod em: {found['reasons'][0]}" in said("aggregate", file, "--size", "1..2")
 
 
 def test_how_empty_and_missing_ballots_count(tmp_path):

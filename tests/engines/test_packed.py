@@ -165,7 +165,7 @@ def test_no_fit_reads_everything_into_memory(packed, tmp_path, monkeypatch):
     def refuse(_):
         raise AssertionError("all ballots were read into memory")
 
-    monkeypatch.setattr(PackedBallots, "_loaded", property(refuse))
+    monkeypatch.setattr(PackedBallots, "in_memory", refuse)
     monkeypatch.setattr(PackedBallots, "instances", property(refuse))
     gold = {name: CROWD.gold[name] for name in CROWD.ballots.instances[:5]}
     assert len(AMLE((1, 1)).fit(packed).voters_) == 60, "where a crowd upside down is looked for"

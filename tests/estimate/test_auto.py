@@ -129,7 +129,7 @@ def test_among_adversaries_amle_is_not_taken():
         assert found.truth_ == soft.truth_
         right = [sum(each.truth_[name] == drawn.gold[name] for name in drawn.gold) for each in (soft, hard)]
         assert right[0] > right[1] + 8
-        assert "led astray by voters who are worse than chance" in found.choices_[0]
+        assert "misled by voters who are worse than chance" in found.choices_[0]
 
 
 def test_where_amle_and_em_differ_shared_mistakes_decide(monkeypatch):

@@ -107,7 +107,7 @@ def test_the_commands(tmp_path, kind):
         (["--add", "Maria"], "'Maria' already exists; revoke it first"),
         (["--add", " x"], "--add ' x' cannot be a name"),
         (["--revoke", "Omar"], "there is no 'Omar' to revoke"),
-        (["--add", "a", "--revoke", "b"], "--add and --revoke are given together"),
+        (["--add", "a", "--revoke", "b"], "--add and --revoke cannot be used together; choose one"),
     ):
         refused = run(kind, quiz, *given)
         assert (refused.exit_code, told in refused.stderr) == (1, True), refused.stderr

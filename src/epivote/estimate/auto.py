@@ -187,7 +187,7 @@ class Auto(RatedEstimator):
         """What to assume of voters where ballots alone cannot show who is reliable; None where they can."""
         if ballots.n_instances == 1:
             return None
-        if ballots.n_pairs == 0:
+        if ballots.cast_per_instance.max() < 2:
             hit, false_alarm = map(chosen_percent, START)
             self._choose(
                 f"no instance has two ballots, so every voter is assumed to have a hit rate of {hit} and a false-alarm "
