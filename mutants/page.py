@@ -24,7 +24,7 @@ WRITTEN_FROM = (2022, 7, 11)
 
 def page(defects: Sequence[Defect], outcomes: Mapping[str, Outcome], reasons: Mapping[str, str], run: str) -> str:
     """The whole page in Markdown; `run` says which sample it is."""
-    tried = [defect for defect in defects if defect.key in outcomes]
+    tried = sorted(defects, key=lambda each: (each.file, each.start))
     return (
         HEAD
         + f"This run: {len(tried)} defects, {run}.\n\n"

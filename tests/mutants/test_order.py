@@ -85,6 +85,26 @@ def test_others_are_run_only_where_the_likeliest_notice_nothing(tmp_path, monkey
         assert found[defect().key].status == (then or first)
 
 
+def test_no_trial_begins_after_the_minutes_given(tmp_path, monkeypatch):
+    planted, clock, tried = defects_in(FILE, TEXT), [0.0], []
+    assert len(planted) >= 4
+
+    def try_it(each, *_):
+        tried.append(each)
+        clock[0] += 30.0
+        return Outcome(each.key, "killed", "", 1, 30.0)
+
+    monkeypatch.setattr(program, "FOLDER", tmp_path)
+    monkeypatch.setattr(program, "make_copy", lambda *_: None)
+    monkeypatch.setattr(program, "try_defect", try_it)
+    monkeypatch.setattr(program, "_state", lambda: {FILE: "now"})
+    monkeypatch.setattr(program.time, "monotonic", lambda: clock[0])
+    for minutes, count in [(0.5, 2), (0.0, 3)]:  # a trial may begin at the last moment
+        found = program.run(planted, Touched({}, {}), workers=1, again=False, minutes=minutes)
+        assert tried == planted[:count]
+        assert list(found) == [each.key for each in planted[:count]], "what was found is kept, in order"
+
+
 def test_what_make_coverage_found_is_used(tmp_path):
     assert not touched.is_known(tmp_path)
     (tmp_path / "coverage").touch()
