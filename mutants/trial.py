@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -21,6 +20,7 @@ from mutants import notes
 from mutants.defects import Defect
 from mutants.sample import package_of
 from mutants.touched import Touched
+from mutants.warm import Run, Warm
 
 COPIED = ("src", "tests", "docs", "examples", "experiments", "benchmarks", "mutants", ".ci")
 EVERYWHERE = (  # what runs on import, decorators for example; what is looked for in the text of every file
@@ -40,6 +40,8 @@ COMPILED = re.compile(  # functions whose lines coverage does not see
 
 Stage = Literal["all", "likeliest", "others"]
 """Which of the tests that could notice a defect are run."""
+
+_started: dict[Path, Warm] = {}
 
 
 @dataclass(frozen=True)
@@ -207,14 +209,14 @@ def _run(tests: list[str], touched: Touched, root: Path, copy: Path, more: float
     }
     files = list(dict.fromkeys(map(_file, tests)))
     options = ["-q", "-x", "-p", "mutants.notes", "-p", "no:cacheprovider", "--no-header", "--tb=no", "-rfE"]
-    command = [sys.executable, "-m", "pytest", *options, *files]
     usual = sum(touched.seconds.get(test, 0.0) for test in tests)
-    with (copy / "output").open("w") as output:
-        run = subprocess.Popen(command, cwd=copy, env=environment, stdout=output, stderr=output, start_new_session=True)
-        try:
-            code = _ended(run, 3 * usual + GRACE + more)
-        finally:
-            _end(run)
+    if copy not in _started:
+        _started[copy] = Warm(copy, environment)
+    run = _started[copy].start([*options, *files], copy / "output")
+    try:
+        code = _ended(run, 3 * usual + GRACE + more)
+    finally:
+        _end(run)
     said = (copy / "output").read_text(errors="replace")
     if code is None:
         return "timeout", ""
@@ -224,7 +226,7 @@ def _run(tests: list[str], touched: Touched, root: Path, copy: Path, more: float
     return "killed", failed.group(1) if failed else "collection"
 
 
-def _ended(run: subprocess.Popen[bytes], seconds: float) -> int | None:
+def _ended(run: Run | subprocess.Popen[bytes], seconds: float) -> int | None:
     """The exit code; nothing if the tests took more than these seconds of the processor, or far longer by the clock."""
     late = time.monotonic() + WAITING * seconds
     while run.poll() is None:
@@ -245,7 +247,7 @@ def _spent(session: int) -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def _end(run: subprocess.Popen[bytes]) -> None:
+def _end(run: Run | subprocess.Popen[bytes]) -> None:
     """End what the tests started, however they ended."""
     with suppress(ProcessLookupError):
         os.killpg(run.pid, 9)
