@@ -18,7 +18,7 @@ or hangs. Some defects change nothing that anybody could see; they are set aside
 `mutants/equivalent.toml`.
 
 """
-WRITTEN_FROM = (2022, 7, 11)
+WRITTEN_FROM = (2022, 7, 11, 13)
 """Seeds of samples whose survivors tests were written for."""
 
 

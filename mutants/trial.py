@@ -29,11 +29,12 @@ EVERYWHERE = (  # what runs on import, decorators for example; what is looked fo
 )
 QUICK = 0.2  # seconds; such tests of the same package are tried on what runs on import: coverage names one test only
 LONG = 1.0  # seconds; longer tests come last
+MOST = 120.0  # seconds of tests that are tried at all; a round number
 FIRST = 10.0  # seconds of tests that are tried before the others are even imported; a round number
 GRACE = 60.0  # seconds beyond three times what the tests usually take, of the processor
 COMPILING = 300.0  # seconds more where loops are compiled anew: one alone takes a minute
 WAITING = 10  # times as long by the clock: a machine that is busy otherwise must not make a test look as if it hung
-LOOK = 0.1  # seconds between looks at whether the tests have ended
+LOOK = 0.5  # seconds between looks at whether the tests have ended
 COMPILED = re.compile(  # functions whose lines coverage does not see
     r"^@(?:compiled|inlined|reordering|unordered)\ndef (\w+)", re.MULTILINE
 )
@@ -96,10 +97,13 @@ def _is_own(test: str, defect: Defect) -> bool:
 
 
 def _at(stage: Stage, tests: list[str], touched: Touched) -> list[str]:
-    """The first seconds of tests, or the others: most defects are noticed before all files of tests are imported."""
-    spent = accumulate(touched.seconds.get(test, 0.0) for test in tests)
-    cut = sum(seconds <= FIRST for seconds in spent)
-    return {"all": tests, "likeliest": tests[:cut], "others": tests[cut:]}[stage]
+    """The first seconds of tests, or the others: most defects are noticed before all files of tests are imported.
+
+    Where hundreds of tests run a line, the last ones are left out: a test that notices is seldom among them only.
+    """
+    spent = list(accumulate(touched.seconds.get(test, 0.0) for test in tests))
+    cut, end = (sum(seconds <= limit for seconds in spent) for limit in (FIRST, MOST))
+    return {"all": tests, "likeliest": tests[:cut], "others": tests[cut:end]}[stage]
 
 
 def _file(test: str) -> str:

@@ -60,7 +60,7 @@ def test_the_first_seconds_of_tests_come_before_the_others(tmp_path, monkeypatch
     root, ran = project(tmp_path / "project"), []
     make_copy(root, tmp_path / "copy")
     monkeypatch.setattr(trial, "_run", lambda tests, *_: ran.append(tests) or ("killed", "by it"))
-    seconds = {"tests/data/test_a.py::test": 0.1, "tests/test_b.py::test": 60.0, "tests/test_c.py::test": 61.0}
+    seconds = {"tests/data/test_a.py::test": 0.1, "tests/test_b.py::test": 40.0, "tests/test_c.py::test": 79.0}
     known = Touched({FILE: {2: frozenset(seconds)}}, seconds)
     found = try_defect(defect(), known, root, tmp_path / "copy", stage=stage)
     assert ran == [list(seconds)[part]]
