@@ -32,9 +32,9 @@ test-slow: .venv/.installed-dev
 coverage: .venv/.installed-dev
 	$(BIN)/python -m mutants.touched
 
-# plants defects and runs the tests that could notice; goes on where it was interrupted
+# plants defects and runs the tests that could notice; goes on where it was interrupted; make mutants MINUTES=60: as many as can be tried
 mutants: .venv/.installed-dev
-	$(BIN)/python -m mutants --count $(or $(COUNT),300) --seed $(or $(SEED),2022) --page
+	$(BIN)/python -m mutants --count $(or $(COUNT),300) --seed $(or $(SEED),2022) $(if $(MINUTES),--minutes $(MINUTES)) --page
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff format --check

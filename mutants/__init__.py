@@ -5,6 +5,7 @@
     touched.py     which tests run which line, from one run of the suite under coverage
     notes.py       what a test process notes down for touched.py, and which tests a trial runs
     trial.py       one defect in a copy of the project, and the tests that could notice it
+    warm.py        starts tests quickly, in copies of a process that has imported the libraries
     page.py        docs/mutants.md: what was noticed, what was not, what changes nothing
     equivalent.toml  defects that change nothing anybody could see, each with its reason
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import math
 import sys
+import time
 import tomllib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from itertools import takewhile
 from pathlib import Path
 from queue import Queue
 
 from mutants import page, touched
 from mutants.defects import Defect
 from mutants.sample import all_defects, chosen
-from mutants.trial import Outcome, Stage, make_copy, try_defect
+from mutants.trial import Outcome, make_copy, try_defect
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "build" / "mutants"
@@ -43,8 +46,9 @@ def main() -> int:
         defects = [each for found in everything.values() for each in found if each.key in options.key]
     again = options.again or bool(options.key)
     tried = [each for each in defects if again or each.key not in reasons]
-    outcomes = run(tried, known, workers=options.workers, again=again, new=options.new)
+    outcomes = run(tried, known, workers=options.workers, again=again, new=options.new, minutes=options.minutes)
     outcomes |= {each.key: Outcome(each.key, "equivalent", "", 0, 0.0) for each in defects if each not in tried}
+    defects = list(takewhile(lambda each: each.key in outcomes, defects))
     left = [each for each in defects if not page.noticed(outcomes[each.key]) and each.key not in reasons]
     for each in left:
         print(
@@ -59,11 +63,18 @@ def main() -> int:
 
 
 def run(
-    defects: Sequence[Defect], known: touched.Touched, *, workers: int, again: bool, new: Sequence[str] = ()
+    defects: Sequence[Defect],
+    known: touched.Touched,
+    *,
+    workers: int,
+    again: bool,
+    new: Sequence[str] = (),
+    minutes: float = math.inf,
 ) -> dict[str, Outcome]:
-    """Try each defect once; what an earlier run of the same source and tests found is kept.
+    """Try each defect once, in order; what an earlier run of the same source and tests found is kept.
 
-    All are tried with the likeliest tests first, and those that these do not notice with the others afterwards.
+    Each is tried with the likeliest tests first, and with the others if these do not notice it. No trial begins after
+    `minutes`: the defects without an outcome are then the last ones.
     """
     kept = FOLDER / "outcomes.jsonl"
     state = _state()
@@ -73,30 +84,35 @@ def run(
     for number in range(workers if missing else 0):
         make_copy(ROOT, FOLDER / f"copy-{number}" / "project")
         copies.put(FOLDER / f"copy-{number}" / "project")
+    late = time.monotonic() + 60 * minutes
 
-    def attempt(defect: Defect, stage: Stage) -> Outcome:
+    def attempt(defect: Defect) -> Outcome | None:
+        if time.monotonic() > late:
+            return None
         copy = copies.get()
         try:
-            return try_defect(defect, known, ROOT, copy, new, stage)
+            first = try_defect(defect, known, ROOT, copy, new, "likeliest")
+            if page.noticed(first):
+                return first
+            then = try_defect(defect, known, ROOT, copy, new, "others")
+            return replace(then, seconds=round(first.seconds + then.seconds, 1))
         finally:
             copies.put(copy)
 
-    stages: tuple[Stage, ...] = ("likeliest", "others")
     with ThreadPoolExecutor(workers) as pool, kept.open("a", encoding="utf-8") as file:
-        for stage in stages:
-            tries = {pool.submit(attempt, each, stage): each for each in missing}
-            try:
-                for number, done in enumerate(as_completed(tries), 1):
-                    outcome, defect = done.result(), tries[done]
-                    outcomes[outcome.key] = outcome
-                    if stage == "others" or page.noticed(outcome):
-                        file.write(json.dumps({"state": state[defect.file], **asdict(outcome)}) + "\n")
-                        file.flush()
-                    _tell(f"{stage} {number}/{len(missing)}", defect, outcome)
-            except KeyboardInterrupt:
-                pool.shutdown(cancel_futures=True)
-                raise
-            missing = [each for each in missing if not page.noticed(outcomes[each.key])]
+        tries = {pool.submit(attempt, each): each for each in missing}
+        try:
+            for number, done in enumerate(as_completed(tries), 1):
+                outcome, defect = done.result(), tries[done]
+                if outcome is None:
+                    continue
+                outcomes[outcome.key] = outcome
+                file.write(json.dumps({"state": state[defect.file], **asdict(outcome)}) + "\n")
+                file.flush()
+                _tell(f"{number}/{len(missing)}", defect, outcome)
+        except KeyboardInterrupt:
+            pool.shutdown(cancel_futures=True)
+            raise
     return outcomes
 
 
@@ -137,6 +153,12 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=300, help="how many defects to plant")
     parser.add_argument("--seed", type=int, default=2022, help="of the sample")
     parser.add_argument("--workers", type=int, default=2, help="how many at a time")
+    parser.add_argument(
+        "--minutes",
+        type=float,
+        default=math.inf,
+        help="begin no trial after so many; defects are tried in random order, the least of every package first",
+    )
     parser.add_argument(
         "--package", action="append", default=[], help="only this package, for example `data`; may be repeated"
     )

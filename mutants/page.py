@@ -18,13 +18,13 @@ or hangs. Some defects change nothing that anybody could see; they are set aside
 `mutants/equivalent.toml`.
 
 """
-WRITTEN_FROM = (2022, 7, 11)
+WRITTEN_FROM = (2022, 7, 11, 13)
 """Seeds of samples whose survivors tests were written for."""
 
 
 def page(defects: Sequence[Defect], outcomes: Mapping[str, Outcome], reasons: Mapping[str, str], run: str) -> str:
     """The whole page in Markdown; `run` says which sample it is."""
-    tried = [defect for defect in defects if defect.key in outcomes]
+    tried = sorted(defects, key=lambda each: (each.file, each.start))
     return (
         HEAD
         + f"This run: {len(tried)} defects, {run}.\n\n"

@@ -30,16 +30,22 @@ def all_defects(root: Path, packages: Sequence[str] = ()) -> dict[str, list[Defe
 
 
 def chosen(defects: dict[str, list[Defect]], count: int, seed: int) -> list[Defect]:
-    """About `count` defects: lines are drawn first, so that a line with many operators is not tried more often."""
+    """About `count` defects: lines are drawn first, so that a line with many operators is not tried more often.
+
+    They come in random order, the least of every package first, so that those that were tried are a fair sample
+    wherever the trials end.
+    """
     random = np.random.default_rng(seed)
     lines = {package: len({(each.file, each.line) for each in found}) for package, found in defects.items()}
     total = sum(lines.values())
     least = min(LEAST, count // len(defects))
-    picked: list[Defect] = []
+    first, then = list[Defect](), list[Defect]()
     for package in sorted(defects):
         wanted = max(least, round(count * lines[package] / total))
-        picked += _by_line(defects[package], wanted, random)
-    return picked
+        picked = _by_line(defects[package], wanted, random)
+        first += picked[:least]
+        then += picked[least:]
+    return [part[place] for part in (first, then) for place in random.permutation(len(part))]
 
 
 def _by_line(defects: Sequence[Defect], wanted: int, random: np.random.Generator) -> list[Defect]:

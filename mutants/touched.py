@@ -66,7 +66,8 @@ def run_suite(root: Path, folder: Path, files: Sequence[str] = ()) -> None:
         "PYTHONPATH": os.pathsep.join(map(str, (root / "src", root, starts))),
         notes.SECONDS: str(folder / "seconds.json"),
     }
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "-m", "not slow", "-p", "mutants.notes", *files]
+    options = ["-q", "-n", "auto", "--dist", "worksteal", "-m", "not slow and not long", "-p", "mutants.notes"]
+    command = [sys.executable, "-m", "pytest", *options, *files]
     done = subprocess.run(command, cwd=root, env=environment, check=False)
     if done.returncode:
         raise SystemExit("A test fails without any planted defect: fix it first.")

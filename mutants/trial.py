@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -21,6 +20,7 @@ from mutants import notes
 from mutants.defects import Defect
 from mutants.sample import package_of
 from mutants.touched import Touched
+from mutants.warm import Run, Warm
 
 COPIED = ("src", "tests", "docs", "examples", "experiments", "benchmarks", "mutants", ".ci")
 EVERYWHERE = (  # what runs on import, decorators for example; what is looked for in the text of every file
@@ -29,17 +29,20 @@ EVERYWHERE = (  # what runs on import, decorators for example; what is looked fo
 )
 QUICK = 0.2  # seconds; such tests of the same package are tried on what runs on import: coverage names one test only
 LONG = 1.0  # seconds; longer tests come last
+MOST = 120.0  # seconds of tests that are tried at all; a round number
 FIRST = 10.0  # seconds of tests that are tried before the others are even imported; a round number
 GRACE = 60.0  # seconds beyond three times what the tests usually take, of the processor
 COMPILING = 300.0  # seconds more where loops are compiled anew: one alone takes a minute
 WAITING = 10  # times as long by the clock: a machine that is busy otherwise must not make a test look as if it hung
-LOOK = 0.1  # seconds between looks at whether the tests have ended
+LOOK = 0.5  # seconds between looks at whether the tests have ended
 COMPILED = re.compile(  # functions whose lines coverage does not see
     r"^@(?:compiled|merged|unordered)\ndef (\w+)", re.MULTILINE
 )
 
 Stage = Literal["all", "likeliest", "others"]
 """Which of the tests that could notice a defect are run."""
+
+_started: dict[Path, Warm] = {}
 
 
 @dataclass(frozen=True)
@@ -94,10 +97,13 @@ def _is_own(test: str, defect: Defect) -> bool:
 
 
 def _at(stage: Stage, tests: list[str], touched: Touched) -> list[str]:
-    """The first seconds of tests, or the others: most defects are noticed before all files of tests are imported."""
-    spent = accumulate(touched.seconds.get(test, 0.0) for test in tests)
-    cut = sum(seconds <= FIRST for seconds in spent)
-    return {"all": tests, "likeliest": tests[:cut], "others": tests[cut:]}[stage]
+    """The first seconds of tests, or the others: most defects are noticed before all files of tests are imported.
+
+    Where hundreds of tests run a line, the last ones are left out: a test that notices is seldom among them only.
+    """
+    spent = list(accumulate(touched.seconds.get(test, 0.0) for test in tests))
+    cut, end = (sum(seconds <= limit for seconds in spent) for limit in (FIRST, MOST))
+    return {"all": tests, "likeliest": tests[:cut], "others": tests[cut:end]}[stage]
 
 
 def _file(test: str) -> str:
@@ -207,14 +213,14 @@ def _run(tests: list[str], touched: Touched, root: Path, copy: Path, more: float
     }
     files = list(dict.fromkeys(map(_file, tests)))
     options = ["-q", "-x", "-p", "mutants.notes", "-p", "no:cacheprovider", "--no-header", "--tb=no", "-rfE"]
-    command = [sys.executable, "-m", "pytest", *options, *files]
     usual = sum(touched.seconds.get(test, 0.0) for test in tests)
-    with (copy / "output").open("w") as output:
-        run = subprocess.Popen(command, cwd=copy, env=environment, stdout=output, stderr=output, start_new_session=True)
-        try:
-            code = _ended(run, 3 * usual + GRACE + more)
-        finally:
-            _end(run)
+    if copy not in _started:
+        _started[copy] = Warm(copy, environment)
+    run = _started[copy].start([*options, *files], copy / "output")
+    try:
+        code = _ended(run, 3 * usual + GRACE + more)
+    finally:
+        _end(run)
     said = (copy / "output").read_text(errors="replace")
     if code is None:
         return "timeout", ""
@@ -224,7 +230,7 @@ def _run(tests: list[str], touched: Touched, root: Path, copy: Path, more: float
     return "killed", failed.group(1) if failed else "collection"
 
 
-def _ended(run: subprocess.Popen[bytes], seconds: float) -> int | None:
+def _ended(run: Run | subprocess.Popen[bytes], seconds: float) -> int | None:
     """The exit code; nothing if the tests took more than these seconds of the processor, or far longer by the clock."""
     late = time.monotonic() + WAITING * seconds
     while run.poll() is None:
@@ -245,7 +251,7 @@ def _spent(session: int) -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def _end(run: subprocess.Popen[bytes]) -> None:
+def _end(run: Run | subprocess.Popen[bytes]) -> None:
     """End what the tests started, however they ended."""
     with suppress(ProcessLookupError):
         os.killpg(run.pid, 9)

@@ -115,7 +115,7 @@ def test_the_whole_crowd_is_compared_with_up_to_half_of_it_and_gold_with_all(vot
 def test_instances_have_as_many_ballots_as_three_in_four_of_them():
     cast = {(f"v{i}", f"z{z}"): {"a"} for z, count in enumerate([2, 4, 4, 6, 6, 6, 9, 9]) for i in range(count)}
     found = check_plan(Majority(1).fit(Ballots.from_mapping(cast, alternatives=["a", "b"])))
-    assert (found.available, found.n_instances, found.n_in_file) == (4, 7, 8)
+    assert (found.available, found.n_instances, found.n_compared, found.n_in_file) == (4, 7, 7, 8)
     few = check_plan(Majority(1).fit(Ballots.from_mapping(cast)), {"z0": {"a"}, "z6": {"a"}, "elsewhere": {"a"}})
     assert (few.available, few.n_instances, few.n_compared) == (2, 8, 2), "gold instances decide where there is gold"
 

@@ -10,11 +10,18 @@ from epivote import (
     EM,
     SURE,
     Ballots,
+    Calibrated,
+    Calibration,
     CrowdWarning,
+    GoldEffect,
     InputError,
+    Interval,
     Majority,
+    MaximumLikelihood,
     Posterior,
     SizeBounds,
+    Stated,
+    Summary,
     Truths,
     calibration,
     open_packed,
@@ -23,6 +30,7 @@ from epivote import (
     summarize,
     write_packed,
 )
+from epivote.model.gold_fit import STRENGTHS
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +77,43 @@ def test_a_confidence_of_exactly_the_threshold_is_sure(fitted):
     posterior = Posterior(fitted.estimate_.posterior.inclusion, values)
     changed._estimate = replace(fitted.estimate_, compute_posterior=lambda: posterior)
     assert (summarize(changed).n_sure, summarize(changed).n_doubtful) == (2, 58)
+
+
+def test_all_that_is_said_about_confidence_is_said_once(crowd, fitted, monkeypatch):
+    monkeypatch.setattr("epivote.estimate.calibrated.STRENGTHS", STRENGTHS[2:3])
+    assert summarize(fitted).about_confidence == (
+        "Confidence is the probability under the model, and too high if voters make the same mistakes.",
+    )
+    gold = {name: crowd.gold[name] for name in list(crowd.gold)[:6]}
+    calibrated = summarize(Calibrated(MaximumLikelihood(0.7, 0.2, 0.3, (1, 2))).fit(crowd.ballots, gold=gold))
+    assert calibrated.about_confidence == ("Confidence is calibrated with 6 gold sets.", str(calibrated.gold_effect))
+
+
+@pytest.mark.parametrize(
+    ("source", "halves", "words"),
+    [
+        (None, False, "Confidence is the probability under the model, and too high if voters make the same mistakes."),
+        (None, True, "Confidence is the probability under the model; two halves of the voters gave no reason to doubt it."),
+        ("gold", False, "Confidence is calibrated with 2 gold sets."),
+        ("gold", True, "Confidence is calibrated with 2 gold sets."),
+        ("halves", True, "Confidence was lowered, because voters make the same mistakes more often than chance explains; "),
+    ],
+)  # fmt: skip
+def test_what_a_confidence_rests_on(monkeypatch, fitted, source, halves, words):
+    known = None if source is None else Calibration.scaled(0.5, 6, source)
+    monkeypatch.setattr(Summary, "reproducibility", "agreed" if halves else None)
+    changed = replace(fitted.estimate_, calibration=known, gold=frozenset({"i1", "i2"}))
+    assert Summary(fitted, changed).meaning.startswith(words)
+
+
+def test_what_calibration_did_is_told_in_the_order_of_its_numbers():
+    before = Stated(Interval(0.11, 0.12, 0.13), 0.14, Interval(0.15, 0.16, 0.17))
+    after = Stated(Interval(0.21, 0.22, 0.23), 0.24, Interval(0.25, 0.26, 0.27))
+    assert str(GoldEffect(7, before, after)) == (
+        "On 7 gold sets left out in turn, calibration changed the share of sets exactly right from 11% to 21% (95 % CI "
+        "22% to 23%), the mean confidence from 14% to 24%, and the calibration error from 0.15 to 0.25 (95 % CI 0.26 to "
+        "0.27)."
+    )
 
 
 def test_voters_are_reported_flagged_and_ranked(summary, fitted):

@@ -162,3 +162,21 @@ def test_inspect_says_whether_two_halves_agree_when_it_knows_the_size(tmp_path):
     few = crowd.ballots.select(instances=crowd.ballots.instances[:5])
     write_ballots(few, path)
     assert "too few ballots to check whether two halves" in " ".join(said("inspect", path, "--size", "1..2").split())
+
+
+def test_gold_sets_that_are_not_filled_in_or_have_no_ballots_are_counted(tmp_path):
+    cast = "".join(f"{voter},q{z},a\n" for voter in "uvw" for z in range(4))
+    (tmp_path / "ballots.csv").write_text(f"voter,instance,alternatives\n{cast}u,q9,b\n")
+    gold, arguments = tmp_path / "gold.csv", ("aggregate", tmp_path / "ballots.csv", "--size", "1", "--method", "em")
+    for still_open, strangers, notes in (
+        (
+            ["q1", "q2"],
+            ["x"],
+            [f"2 sets in {gold} are not filled in", "1 instance with a gold set has no ballots: 'x'"],
+        ),
+        ([], ["x", "y"], ["2 instances with a gold set have no ballots: 'x', 'y'"]),
+    ):
+        rows = [f"{name},a" for name in ("q0", *strangers)] + [f"{name},?" for name in still_open]
+        gold.write_text("instance,alternatives\n" + "".join(f"{row}\n" for row in rows))
+        told = json.loads(run(*arguments, "--gold", gold, "--quick", "--json").output)
+        assert [note for note in told["notes"] if "filled in" in note or "no ballots" in note] == notes

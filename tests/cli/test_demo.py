@@ -1,5 +1,6 @@
 """`epivote demo`: the small quiz that is installed with the command."""
 
+from epivote.cli.demo import _write_quiz
 from said import run, said
 
 
@@ -13,6 +14,16 @@ def test_the_demo_writes_a_quiz_its_sets_and_a_report(tmp_path, monkeypatch):
     assert sorted(file.name for file in (tmp_path / "quiz").iterdir()) == [
         "birds-gold.csv", "birds.csv", "report.html", "result",
     ]  # fmt: skip
+
+
+def test_the_demo_may_be_run_again(tmp_path):
+    made = tmp_path / "quiz"
+    (made / "result").mkdir(parents=True)
+    for name in ("birds-gold.csv", "birds.csv", "report.html"):
+        (made / name).write_text("of an earlier run")
+    _write_quiz(made)
+    names = ("birds-gold.csv", "birds.csv")
+    assert all((made / name).read_text() != "of an earlier run" for name in names)
 
 
 def test_the_demo_leaves_other_files_alone(tmp_path, monkeypatch):

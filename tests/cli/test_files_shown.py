@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from pathlib import Path
 from statistics import fmean, median
 
 import pytest
@@ -9,17 +10,23 @@ import pytest
 import oracles
 from epivote import (
     EM,
+    Ballots,
     Interval,
     Plan,
     PlanCheck,
     PlanPoint,
+    Reproducibility,
+    SizeBounds,
     check_plan,
+    inspect_ballots,
     read_ballots,
     simulate,
     suggest_size,
     write_ballots,
 )
 from epivote.cli import estimating
+from epivote.cli.show_files import Halves, inspection
+from epivote.formats.export import Export
 from said import percent, run, said, table, tables, told
 
 ONE_EMPTY = "counted 1 row without a value as empty (--blank missing leaves them out)"
@@ -445,3 +452,13 @@ def test_what_was_packed(file, cast, tmp_path):
         "different_voters": 6,
         "remarks": [],
     }
+
+
+@pytest.mark.parametrize("has_halves", [False, True])
+def test_what_halves_said_is_told_to_programs_as_well(capsys, has_halves):
+    ballots = Ballots.from_mapping({("v", "z"): {"a"}, ("w", "z"): {"b"}})
+    check = Reproducibility(0.5, 0.75, 0.125, 0.25, 0.0, 1.0, 60, False)
+    for halves in (Halves(SizeBounds(1, 2), check if has_halves else None), None):
+        inspection(Export(ballots), inspect_ballots(ballots), Path("x.csv"), halves, as_json=True)
+        expected = asdict(check) if has_halves and halves is not None else None
+        assert json.loads(capsys.readouterr().out)["reproducibility"] == expected

@@ -1,6 +1,8 @@
 """`aggregate` fits one screen of 40 lines at 80 columns, whatever the file; and says first what matters."""
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -8,12 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from epivote import Ballots, simulate, write_ballots, write_truths
+from epivote import Ballots, InputError, simulate, write_ballots, write_truths
 from epivote.cli.again import Again
 from epivote.cli.options import Fitting
 from epivote.cli.screen import Page, ScreenColumn
-from epivote.cli.show_aggregate import other
+from epivote.cli.show_aggregate import Told, next_command, other, read_notes
+from epivote.cli.show_packed import next_of_packed
+from epivote.cli.show_review import write_review
 from epivote.data.numbers import chosen_percent, in_percent, percent, whole_percent, with_interval
+from epivote.estimate.review import Doubt
 from epivote.formats.reading import Reading
 from said import COMMAND, said, told
 
@@ -60,6 +65,53 @@ def test_what_matters_comes_first(folder):
     suspicious = next(k for k, line in enumerate(lines) if "voters are suspicious" in line)
     assert places[-2] < suspicious < places[-1]
     assert len([line for line in lines[places[-2] + 1 : suspicious - 1] if line.strip()]) == 10
+
+
+@pytest.mark.parametrize(
+    ("files", "rated", "doubtful", "learnt", "aside", "command"),
+    [
+        ([], True, 2, {}, None, "aggregate {} --out result"),
+        ([], False, 0, {}, None, "aggregate {} --out result"),
+        (["truth.csv"], True, 2, {}, None, "gold {} -o to-answer.csv"),
+        (["truth.csv"], True, 2, {"q1"}, None, "review {} -o review.csv"),
+        (["truth.csv"], True, 2, {}, {"q1": {"a"}}, "review {} -o review.csv"),
+        (["truth.csv"], True, 0, {}, None, "report {} -o report.html"),
+        (["truth.csv"], False, 2, {}, None, "report {} -o report.html"),
+    ],
+)
+def test_the_next_command_is_the_one_that_helps_most(files, rated, doubtful, learnt, aside, command):
+    again = Again(Path("my file.csv"), Fitting("1..2"), Reading())
+    estimate = SimpleNamespace(gold=learnt)
+    summary = SimpleNamespace(is_rated=rated, n_doubtful=doubtful, estimate=estimate, gold=aside)
+    words = command.format("'my file.csv' --size 1..2").split(" ", 1)
+    assert next_command(summary, Told(again, [Path(each) for each in files]))[1] == f"epivote {words[0]} {words[1]}"
+
+
+@pytest.mark.parametrize(
+    ("files", "doubtful", "command"),
+    [
+        ([], [(0.5, "q 1", ["a"])], "aggregate packed --size 1..2 --out result"),
+        (["truth"], [(0.5, "q 1", ["a"]), (0.6, "q2", [])], "explain packed 'q 1' --size 1..2"),
+        (["truth"], [], "report packed --size 1..2 -o report.html"),
+    ],
+)
+def test_the_next_command_for_packed_ballots(files, doubtful, command):
+    told = Told(Again(Path("packed"), Fitting("1..2"), Reading()), [Path(each) for each in files])
+    assert next_of_packed(SimpleNamespace(doubtful=doubtful), told)[1] == f"epivote {command}"
+
+
+@pytest.mark.parametrize("empty", [0, 1, 2])
+@pytest.mark.parametrize("inferred", [False, True])
+def test_how_the_file_was_read_is_said_in_whole_sentences(empty, inferred):
+    export = SimpleNamespace(ballots=SimpleNamespace(total_empty=empty), inferred=inferred)
+    said = [
+        *["1 empty ballot speaks against every alternative"] * (empty == 1),
+        *["2 empty ballots speak against every alternative"] * (empty == 2),
+        "voters without a ballot on an instance count as not asked",
+        *["alternatives are those that appear in the file; if more were offered, name all with --alternatives"]
+        * inferred,
+    ]
+    assert read_notes(SimpleNamespace(export=export), ["noted before"]) == ["noted before", *said]
 
 
 def test_everything_is_shown_on_request(folder):
@@ -190,3 +242,18 @@ def test_every_help_has_a_sentence_and_two_examples():
         for example in examples:
             assert example.startswith(f"Example: {name}"), name
             assert len(example) <= 76, f"{name}: {example} would be folded"
+
+
+def test_doubtful_instances_are_written_unless_a_name_holds_the_separator(tmp_path):
+    doubts = [Doubt("q1", 0.5, ("a", "b"), ("c",), 0.25, 7, None), Doubt("q2", 0.75, (), ("a",), 0.125, 8, 3)]
+    write_review(doubts, tmp_path / "review.csv")
+    assert (tmp_path / "review.csv").read_text().splitlines() == [
+        "instance,alternatives,confidence,rival,rival_probability,ballots,more_ballots",
+        "q1,a|b,0.5,c,0.25,7,",
+        'q2,"",0.75,a,0.125,8,3',
+    ]
+    for odd in (replace(doubts[0], answer=("a", "x|y")), replace(doubts[0], rival=("x|y",))):
+        with pytest.raises(
+            InputError, match="alternative 'x|y' contains '|', which separates alternatives; use --json"
+        ):
+            write_review([doubts[1], odd], tmp_path / "review.csv")

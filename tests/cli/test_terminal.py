@@ -5,11 +5,14 @@ import pty
 import re
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from epivote import simulate, write_ballots
+from epivote.cli import console
 from patience import in_time
 
 BIRDS = Path(__file__).parent.parent.parent / "examples" / "birds.csv"
@@ -79,3 +82,26 @@ def test_tables_fit_the_terminal():
         assert max(map(len, rows)) <= columns
         sentences = [line for line in text.partition("Found")[2].splitlines()[1:] if not line.startswith("  ")]
         assert columns - 20 < max(map(len, sentences)) <= columns, "no wider than the terminal, but not much narrower"
+
+
+def test_what_is_done_is_shown_in_place_of_what_was_done_before(monkeypatch):
+    shown = []
+
+    class Terminal:
+        is_terminal = True
+
+        def __init__(self, *, stderr):
+            assert stderr
+
+        @contextmanager
+        def status(self, text, **_):
+            shown.append(text.plain)
+            yield SimpleNamespace(update=lambda text: shown.append(text.plain))
+
+    monkeypatch.setattr(console, "Console", Terminal)
+    for is_watched, expected in ((True, ["Reading", "Iteration 1"]), (False, [])):
+        monkeypatch.setattr(sys.stdout, "isatty", lambda is_watched=is_watched: is_watched)
+        with console.working("Reading") as line:
+            line.say("Iteration 1")
+        assert shown == expected
+        shown.clear()

@@ -37,6 +37,30 @@ def test_records_there_and_back():
     assert same(ballots_from_records(records), BALLOTS)
     missing = [*records, {"voter": "bo", "instance": "q2", "alternatives": None}]
     assert same(ballots_from_records(missing), BALLOTS), "None is no ballot"
+    missing[-1]["alternatives"] = float("nan")
+    assert same(ballots_from_records(missing), BALLOTS), "nor is NaN, which pandas makes of None"
+
+
+def test_names_are_texts_and_sets_come_in_order():
+    numbers = [
+        {"voter": 7, "instance": 3, "alternatives": (10, 9, 2, 11)},
+        {"voter": 8, "instance": 3, "alternatives": []},
+    ]
+    ballots = ballots_from_records(numbers)
+    assert dict(ballots.items()) == {("7", "3"): {"10", "11", "2", "9"}, ("8", "3"): set()}
+    assert [each["alternatives"] for each in ballots_to_records(ballots)] == [["10", "11", "2", "9"], []]
+    with pytest.raises(BallotError, match="voter '7' has two ballots on instance '3'"):
+        ballots_from_records([*numbers, {"voter": "7", "instance": "3", "alternatives": []}])
+    frame = pd.DataFrame([[1, 0], [0, 0]], index=pd.MultiIndex.from_tuples([(7, 3), (8, 3)]), columns=[5, 6])
+    assert dict(ballots_from_pandas(frame).items()) == {("7", "3"): {"5"}, ("8", "3"): set()}
+    assert ballots_from_pandas(frame).alternatives == ("5", "6")
+
+
+def test_rows_of_sets_keep_the_order_of_the_instances():
+    truths = Truths.from_mapping({"q2": {"b"}, "q1": {"a"}, "q3": {"a", "b"}}, alternatives=["b", "a"])
+    order = {name: [int(each in truths[name]) for each in ("b", "a")] for name in truths}
+    assert list(order) == ["q2", "q1", "q3"]
+    assert truths_to_indicators(truths).tolist() == list(order.values())
 
 
 def test_pandas_there_and_back():
@@ -49,6 +73,9 @@ def test_pandas_there_and_back():
     assert same(ballots_from_pandas(swapped), BALLOTS), "levels are known by their names"
     lists = pd.Series([["cat", "dog"], [], ["owl"]], index=pd.MultiIndex.from_tuples(list(CAST)))
     assert same(ballots_from_pandas(lists), BALLOTS)
+    for nothing in (None, np.nan):
+        lists["bo", "q2"] = nothing
+        assert same(ballots_from_pandas(lists), BALLOTS), "a missing ballot is none, not an empty one"
 
 
 def test_indicators_are_those_of_scikit_learn():
@@ -67,6 +94,7 @@ def test_indicators_are_those_of_scikit_learn():
     [
         (lambda: ballots_from_records([{"voter": "a", "instance": "q"}]), ColumnError, "record 0 has no key 'alternatives'"),
         (lambda: ballots_from_records([{"voter": "a", "instance": "q", "alternatives": "cat"}]), BallotError, "'cat' is not a list"),
+        (lambda: ballots_from_records([{"voter": "a", "instance": "q", "alternatives": 5}]), BallotError, "5 is not a list; write [5]"),
         (lambda: ballots_from_records(2 * ballots_to_records(BALLOTS)), BallotError, "has two ballots on instance"),
         (lambda: ballots_from_indicators([[2]], ["a"], ["q"], ["x"]), BallotError, "only 0 and 1"),
         (lambda: ballots_from_indicators([[1]], ["a", "b"], ["q"], ["x"]), BallotError, "shape (1, 1) for 2 voters"),

@@ -287,7 +287,8 @@ def test_lists_where_a_name_belongs_are_refused(frame):
 @pytest.mark.parametrize("cells", [[["a"], [], None], ["a", "", None]])
 def test_null_is_missing_beside_empty_cells_and_a_warning_tells(frame, cells):
     columns = {"voter": ["v", "w", "x"], "instance": ["z", "z", "z"], "alternatives": cells}
-    with pytest.warns(CrowdWarning, match=r"1 row without a value .* is taken as missing; blank='empty' makes"):
+    with pytest.warns(CrowdWarning, match=r"1 row without a value .* is taken as missing; blank='empty' makes") as told:
         ballots = Ballots.from_frame(frame(columns))
+    assert [each.filename for each in told] == [__file__], "whoever called it is named"
     assert dict(ballots.items()) == {("v", "z"): {"a"}, ("w", "z"): set()}
     assert Ballots.from_frame(frame(columns), blank="empty").ballot("x", "z") == frozenset()

@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from concurrent.futures import Future
 
 import numpy as np
 import pytest
@@ -52,6 +53,21 @@ def test_every_source_is_worked_through_once(count, groups, threads):
     assert counted.occurrences.tolist() == [expected]
     assert total == 2 * expected
     assert len({who for _, who in notes}) <= threads
+
+
+@pytest.mark.parametrize(("threads", "count", "helpers"), [(1, 5, 0), (2, 5, 1), (7, 3, 2), (3, 1, 0)])
+def test_as_many_threads_help_as_there_is_work_and_no_more_than_told(monkeypatch, threads, count, helpers):
+    asked = []
+
+    class Pool:
+        def submit(self, _help_out, worker):
+            asked.append(worker)
+            return Future()
+
+    monkeypatch.setattr(local, "_pool", lambda _threads: Pool())
+    sources = [lambda number=number: (Noted(number, []),) for number in range(count)]
+    LocalEngine(sources, 1, 1, threads=threads).hard_sums(PARAMETERS)
+    assert asked == list(range(1, helpers + 1))
 
 
 def waiting_for_each_other(*, failing):

@@ -252,7 +252,7 @@ def test_too_little_gold_is_said_and_still_teaches(together):
     gold = some_gold(together, 2)
     with pytest.warns(CrowdWarning, match="2 gold sets cannot calibrate confidence") as told:
         found = Calibrated(EM(BOUNDS)).fit(together.ballots, gold=gold)
-    assert len(told) == 1
+    assert [each.filename for each in told] == [__file__], "whoever called it is named"
     assert found.calibration_ is None
     assert found.gold_trial_ is None
     taught = EM(BOUNDS).fit(together.ballots, gold=gold)
@@ -274,13 +274,39 @@ def test_gold_sets_that_are_all_alike_are_said_and_still_teach(together):
 
 def test_gold_of_one_size_says_nothing_about_sizes(together):
     single = dict([(name, names) for name, names in together.gold.items() if len(names) == 1][:15])
-    with pytest.warns(CrowdWarning, match="all gold sets have 1 alternative, although"):
+    with pytest.warns(CrowdWarning, match="all gold sets have 1 alternative, although") as told:
         found = Calibrated(EM(BOUNDS)).fit(together.ballots, gold=single).calibration_
+    assert [each.filename for each in told] == [__file__]
     assert abs(found.offset) < 0.2
     assert found.offsets.tolist() == [0.0] * 5
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Calibrated(EM(1)).fit(together.ballots, gold=single)
+
+
+@pytest.fixture
+def in_one_way(monkeypatch):
+    """One strength and one centre of beliefs, which is quick."""
+    monkeypatch.setattr(module, "STRENGTHS", module.STRENGTHS[2:3])
+    monkeypatch.setattr(module, "CENTRES", [(1.0, 0.0)])
+
+
+@pytest.mark.usefixtures("in_one_way")
+@pytest.mark.parametrize(("most", "step"), [(20, 1), (19, 2), (10, 2), (9, 3)])
+def test_very_much_gold_is_used_in_part_evenly(together, monkeypatch, most, step):
+    monkeypatch.setattr(module, "MOST_GOLD", most)
+    gold = some_gold(together, 20)
+    found = Calibrated(MaximumLikelihood(0.7, 0.2, 0.3, BOUNDS)).fit(together.ballots, gold=gold)
+    assert found.gold_trial_.instances == tuple(sorted(gold))[::step]
+    assert all(found.truth_[name] == names for name, names in gold.items()), "all of it is kept as given"
+
+
+@pytest.mark.usefixtures("in_one_way")
+@pytest.mark.parametrize(("most", "own"), [(5, True), (4, False)])
+def test_alternatives_have_offsets_of_their_own_unless_they_are_very_many(together, monkeypatch, most, own):
+    monkeypatch.setattr(module, "MOST_OFFSETS", most)
+    found = Calibrated(MaximumLikelihood(0.7, 0.2, 0.3, BOUNDS)).fit(together.ballots, gold=some_gold(together, 20))
+    assert bool(np.any(found.calibration_.offsets != 0)) == own
 
 
 def test_bad_input(together):

@@ -61,6 +61,22 @@ def test_going_on_gives_what_going_through_gives(tmp_path, make, count):
     assert again.converged_
 
 
+def test_groups_go_on_with_what_is_believed_of_them(tmp_path):
+    ballots, kept = reference_crowd(40, 8, 4, 2, seed=3).ballots, tmp_path / "fit.checkpoint"
+
+    def made():
+        return EM((1, 2), groups=2, tolerance=1e-4, max_iterations=60)
+
+    steps = []
+    whole = made().fit(ballots, progress=lambda step, _: steps.append(step))
+    assert len(steps) > whole.estimate_.settling_iterations + 2
+    with pytest.raises(CutError):
+        made().fit(ballots, progress=cut_after(len(steps) - 1), checkpoint=kept)
+    resumed = made().fit(ballots, checkpoint=kept)
+    assert resumed.parameters_ == whole.parameters_
+    assert resumed.log_likelihoods_ == whole.log_likelihoods_
+
+
 @pytest.mark.parametrize(
     "make", [lambda most: AMLE((1, 3), max_iterations=most), lambda most: EM((1, 3), max_iterations=most)]
 )

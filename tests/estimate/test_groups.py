@@ -25,7 +25,7 @@ from epivote import (
 from epivote.data import packing
 from epivote.data.calibration import Calibration
 from epivote.estimate.climb import State, top
-from epivote.estimate.groups import group_step, maximise_groups
+from epivote.estimate.groups import group_step, largest_first, maximise_groups
 from epivote.estimate.outcome import calibrated_estimate
 from epivote.estimate.workload import InMemoryWorkload
 from epivote.model.pseudo import GroupBelief, PseudoCounts
@@ -424,3 +424,12 @@ def test_groups_that_are_no_groups(group_priors, group_shares):
 
 def test_a_start_for_amle_leaves_the_groups_behind(fitted):
     assert AMLE(BOUNDS, start=fitted.parameters_, max_iterations=1).fit(CROWD.ballots).parameters_.n_groups == 0
+
+
+def test_groups_of_equal_shares_keep_their_order():
+    shares = np.repeat([1.0, 3.0, 2.0], 20) / 120
+    found = largest_first(
+        Parameters.in_groups(np.array([0.7]), np.array([0.2]), np.arange(1.0, 61.0)[:, None] / 100, shares)
+    )
+    assert found.group_shares.tolist() == sorted(shares, reverse=True)
+    assert (100 * found.group_priors[:, 0]).round().astype(int).tolist() == [*range(21, 61), *range(1, 21)]

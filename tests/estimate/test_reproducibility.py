@@ -5,9 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from epivote import AMLE, EM, Ballots, InputError, Majority, reproducibility, simulate
+from epivote import AMLE, EM, Ballots, InputError, Majority, MaximumLikelihood, reproducibility, simulate
+from epivote.estimate import reproducibility as module
 from epivote.estimate.imitation import coincidence, imitate
-from epivote.estimate.reproducibility import Reproducibility, _at, checked_sample, fitted_copy, halves_agree
+from epivote.estimate.reproducibility import (
+    Reproducibility,
+    _at,
+    checked_sample,
+    fitted_copy,
+    halves_agree,
+    mistakes_coincide,
+)
 
 BOUNDS = (1, 3)
 
@@ -31,6 +39,18 @@ def test_voters_who_err_independently_are_not_suspected():
     assert [each.scale for each in found] == [1.0] * 2
     assert abs(np.mean([each.agreement - each.expected_agreement for each in found])) < 0.15
     assert "no sign that voters make the same mistakes" in str(found[0])
+
+
+def test_two_crowds_are_simulated_for_every_strength(monkeypatch):
+    """One alone would make the comparison half as precise."""
+    drawn, rule = crowd(0.4, 0, 60), MaximumLikelihood(0.7, 0.2, 0.3, BOUNDS)
+    tried, progress = [], []
+    monkeypatch.setattr(module, "imitate", lambda fitted, s, rng: tried.append(s) or imitate(fitted, s, rng))
+    mistakes_coincide(fitted_copy(rule, drawn.ballots), np.random.default_rng(0), 2.0)
+    assert tried == [0.0, 0.0]
+    tried.clear()
+    reproducibility(rule, drawn.ballots, splits=1, progress=progress.append)
+    assert tried == sorted([0.0, 0.1, 0.3, 0.6][: len(progress) - 1] * 2)
 
 
 def test_voters_who_err_together_are_found_and_the_scale_makes_confidence_less_wrong():

@@ -4,6 +4,7 @@ The shapes are those of Prodigy files in github.com/explosion/prodigy-recipes an
 exports from Label Studio 1.23.2, of records written by argilla 2.8 and datasets 5.2, and of doccano's data_export.
 """
 
+import ast
 import json
 from pathlib import Path
 
@@ -11,6 +12,9 @@ import polars as pl
 import pytest
 
 from epivote import EM, EpivoteError, Majority, read_export, write_predictions
+from epivote.formats import argilla as module
+from epivote.formats.prodigy import is_prodigy
+from epivote.formats.source import SourceFile
 
 CASES = Path(__file__).parent.parent / "cases" / "tools"
 EMPTY = "an annotation without choices counts as an empty ballot; --blank missing counts it as missing"
@@ -258,3 +262,44 @@ def test_doccano_folder_with_a_shared_file():
 def test_intents_are_labels_of_whole_examples(tmp_path):
     (tmp_path / "ann.jsonl").write_text('{"id": 1, "text": "t", "cats": ["a"], "label": [[0, 1, "X"]]}\n')
     assert dict(read_export(tmp_path).ballots.items()) == {("ann", "1"): {"a"}}
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        ({"_input_hash": 1}, True),
+        ({"_task_hash": 1, "accept": "cat"}, True),
+        ({"answer": "accept"}, True),
+        ({"answer": "reject"}, True),
+        ({"answer": "ignore"}, True),
+        ({"answer": "cat"}, False),
+        ({"accept": ["cat"]}, True),
+        ({"accept": []}, True),
+        ({"accept": "cat"}, False),
+        ({"answer": "accept", "accept": ["cat"]}, True),
+        ({"answer": "accept", "accept": "cat"}, False),
+        ({}, False),
+    ],
+)
+def test_a_record_is_known_as_prodigys_by_what_prodigy_writes(record, expected):
+    assert is_prodigy(record) == expected
+
+
+@pytest.mark.parametrize(
+    "printed",
+    ["[]", "[None]", "['a', None, 2]", "[['a', None], [None, 3], []]", "[[[None], 'b'], None]", "[None, [None]]"],
+)
+def test_printed_lists_within_lists(printed):
+    assert module.printed_list(printed) == ast.literal_eval(printed)
+    assert module.printed_list(printed[:-1]) is None
+    assert module.printed_list(f"{printed}]") is None
+
+
+@pytest.mark.parametrize(
+    ("answered", "there"),
+    [([], "nothing is answered in it"), (["colour", "animal"], "its questions are 'animal', 'colour'")],
+)
+def test_a_question_that_nobody_answered_is_refused_with_those_that_are_there(monkeypatch, answered, there):
+    monkeypatch.setattr(module, "_names", lambda row: row)
+    with pytest.raises(EpivoteError, match=f"^x.json has no responses to 'size'; {there}$"):
+        module._question([answered], SourceFile("x.json", Path("x.json"), ".json"), "size")

@@ -3,6 +3,8 @@
 import pytest
 
 from epivote import EpivoteError, read_export
+from epivote.formats.elections import _abc_names
+from epivote.formats.source import SourceFile
 
 ABC = "profile: [[0, 1], []]\nnum_cand: 3\n"
 PB = "META\nkey;value\nvote_type;approval\nPROJECTS\nproject_id;cost\np;1\nq;2\nVOTES\nvoter_id;vote\n"
@@ -440,3 +442,16 @@ def test_a_folder_of_budgets(write):
     assert ballots_of("d") == {("v", "a"): {"q"}, ("v", "b"): {"p"}}
     write("d/b.pb", PB + "v;p,x\n")
     assert refused("d") == "d, b.pb, line 10: 'x' is not an alternative; the alternatives are 'p', 'q'"
+
+
+def test_comments_that_hold_no_name_are_passed_over(tmp_path):
+    lines = [
+        '# candidate 1: "cat"',
+        '# candidate 2: "a\\x"',
+        '# voter 1: "ann"',
+        '# instance: "q\\"',
+        '# candidate 3: "dog"',
+    ]
+    path = tmp_path / "some.abc.yaml"
+    path.write_text("\n".join(lines))
+    assert _abc_names(SourceFile(path.name, path, ".yaml")) == ({1: "cat", 3: "dog"}, {1: "ann"}, "some.abc")

@@ -6,6 +6,8 @@ import polars as pl
 import pytest
 
 from epivote import EpivoteError, read_export
+from epivote.formats.joined import JoinedCells, joining_mark
+from epivote.formats.source import SourceFile
 from epivote.formats.text_table import TextTable
 
 HEADER = "voter,instance,alternatives\n"
@@ -306,3 +308,40 @@ def test_a_file_is_parsed_once_whatever_is_asked_of_it(write, monkeypatch):
     assert len(loaded) == 1
     assert len(ballots_of(write("a.jsonl", records))) == 10
     assert len(loaded) == 1 + 1 + 10, "the first line tells the format, then every line is checked"
+
+
+@pytest.mark.parametrize(
+    ("cells", "known", "mark"),
+    [
+        (["Paris, France", "Paris"], {"Paris, France", "Paris", "France"}, None),
+        (["Red, dark", "Blue, Red"], {"Red, dark", "Red", "Blue"}, ","),
+        (["Red, dark ", "Blue"], {"Red, dark", "Red", "Blue"}, None),
+        (["Red, dark", "Blue, dark"], {"Red, dark", "Red", "Blue"}, None),
+    ],
+)
+def test_a_known_name_with_a_mark_in_it_is_not_taken_apart(cells, known, mark):
+    assert joining_mark(pl.Series(cells), known) == mark
+
+
+def test_parts_of_a_file_are_asked_for_in_their_order(tmp_path, monkeypatch):
+    """Whether they come in order by themselves depends on how busy the machine is."""
+    asked, collect = [], pl.LazyFrame.collect_batches
+    monkeypatch.setattr(pl.LazyFrame, "collect_batches", lambda *of, **how: asked.append(how) or collect(*of, **how))
+    path = tmp_path / "ballots.csv"
+    path.write_text("voter,instance,alternatives\n" + "".join(f"v{k},z,a\n" for k in range(9)))
+    found = [
+        frame["voter"].to_list() for frame, _ in TextTable(SourceFile(path.name, path, ".csv")).batches(["voter"], 4)
+    ]
+    assert [name for part in found for name in part] == [f"v{k}" for k in range(9)]
+    assert [each["maintain_order"] for each in asked] == [True]
+
+
+@pytest.mark.parametrize("length", [59, 60, 61])
+@pytest.mark.parametrize("splits", [True, False])
+def test_of_a_long_cell_sixty_letters_are_shown(length, splits):
+    cell = f"a, {'b' * (length - 3)}"
+    cells = JoinedCells(None)
+    cells.settle(pl.Series([cell, "a", "b" * (length - 3)] if splits else [cell]))
+    (note,) = cells.notes
+    assert f"such as {cell[:60]!r}" in note
+    assert ("were split at ','" in note) == splits

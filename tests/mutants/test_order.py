@@ -60,7 +60,7 @@ def test_the_first_seconds_of_tests_come_before_the_others(tmp_path, monkeypatch
     root, ran = project(tmp_path / "project"), []
     make_copy(root, tmp_path / "copy")
     monkeypatch.setattr(trial, "_run", lambda tests, *_: ran.append(tests) or ("killed", "by it"))
-    seconds = {"tests/data/test_a.py::test": 0.1, "tests/test_b.py::test": 60.0, "tests/test_c.py::test": 61.0}
+    seconds = {"tests/data/test_a.py::test": 0.1, "tests/test_b.py::test": 40.0, "tests/test_c.py::test": 79.0}
     known = Touched({FILE: {2: frozenset(seconds)}}, seconds)
     found = try_defect(defect(), known, root, tmp_path / "copy", stage=stage)
     assert ran == [list(seconds)[part]]
@@ -83,6 +83,26 @@ def test_others_are_run_only_where_the_likeliest_notice_nothing(tmp_path, monkey
         found = program.run([defect()], Touched({}, {}), workers=1, again=False)
         assert ran == ["likeliest", "others"][:runs], "what was found is kept"
         assert found[defect().key].status == (then or first)
+
+
+def test_no_trial_begins_after_the_minutes_given(tmp_path, monkeypatch):
+    planted, clock, tried = defects_in(FILE, TEXT), [0.0], []
+    assert len(planted) >= 4
+
+    def try_it(each, *_):
+        tried.append(each)
+        clock[0] += 30.0
+        return Outcome(each.key, "killed", "", 1, 30.0)
+
+    monkeypatch.setattr(program, "FOLDER", tmp_path)
+    monkeypatch.setattr(program, "make_copy", lambda *_: None)
+    monkeypatch.setattr(program, "try_defect", try_it)
+    monkeypatch.setattr(program, "_state", lambda: {FILE: "now"})
+    monkeypatch.setattr(program.time, "monotonic", lambda: clock[0])
+    for minutes, count in [(0.5, 2), (0.0, 3)]:  # a trial may begin at the last moment
+        found = program.run(planted, Touched({}, {}), workers=1, again=False, minutes=minutes)
+        assert tried == planted[:count]
+        assert list(found) == [each.key for each in planted[:count]], "what was found is kept, in order"
 
 
 def test_what_make_coverage_found_is_used(tmp_path):

@@ -2,6 +2,8 @@
 
 import ast
 import shutil
+from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -100,6 +102,17 @@ def test_a_sample_depends_on_its_seed_and_reaches_every_package(found):
     assert len({(each.file, each.line) for each in sample}) == len(sample)
 
 
+def test_the_first_defects_of_a_sample_reach_every_package_and_come_in_random_order(found):
+    """The trials may end anywhere."""
+    sample = [package_of(each.file) for each in chosen(found, 300, seed=1)]
+    least = Counter({package: min(12, len({(each.file, each.line) for each in found[package]})) for package in found})
+    first, then = sample[: least.total()], sample[least.total() :]
+    assert Counter(first) == least
+    assert len(then) > 100
+    for part in (first, then):
+        assert sum(before != after for before, after in pairwise(part)) > len(part) / 2, "not package by package"
+
+
 @pytest.fixture
 def project(tmp_path):
     """A package of one module with a test for one of its two functions."""
@@ -151,6 +164,15 @@ def test_the_page_counts_by_package_and_gives_reasons():
     assert found[2].key in missed
     assert found[3].key not in missed
     assert "it is the same" in same
+
+
+def test_the_page_lists_defects_in_reading_order():
+    found = [each for each in defects_in("src/epivote/data/m.py", TEXT) if each.kind in ("check dropped", "name")]
+    found += [each for each in defects_in("src/epivote/data/n.py", TEXT) if each.kind == "check dropped"]
+    outcomes = {each.key: Outcome(each.key, "survived", "", 5, 1.0) for each in found}
+    text = page.page(found[::-1], outcomes, {}, page.which_sample(5))
+    places = [text.index(each.key) for each in found]
+    assert places == sorted(places)
 
 
 def test_what_runs_on_import_is_tried_with_the_tests_that_use_it(tmp_path):

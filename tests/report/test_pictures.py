@@ -195,6 +195,14 @@ def test_the_25_most_involved_alternatives_stay_in_their_order(count, axes):
     assert axes.images[0].get_array()[0].tolist() == ([0, 0] if count == 25 else [0]) + [1] * (count - 2)
 
 
+def test_of_equally_involved_alternatives_the_first_are_shown(axes):
+    """`a00` is missed 30 times, each odd one is ticked in its place once, the others never."""
+    names = [f"a{j:02}" for j in range(60)]
+    cast = {(f"v{j}", "z"): {names[j]} for j in range(1, 60, 2)} | {(f"w{k}", "z"): {names[0]} for k in range(9)}
+    plots.plot_confusions(Majority(1).fit(Ballots.from_mapping(cast, alternatives=names)), axes)
+    assert words(axes.get_xticklabels()) == [names[0], *names[1:49:2]]
+
+
 # Promises, plans and waterfalls
 
 

@@ -10,11 +10,24 @@ import numpy as np
 import pytest
 from test_shown_numbers import percent, wilson, with_confidence
 
-from epivote import AMLE, EM, Auto, Ballots, Calibrated, Majority, MaximumLikelihood, simulate, summarize, write_report
+from epivote import (
+    AMLE,
+    EM,
+    Auto,
+    Ballots,
+    Calibrated,
+    Interval,
+    Majority,
+    MaximumLikelihood,
+    simulate,
+    summarize,
+    write_report,
+)
 from epivote.estimate.flags import FlagKind
 from epivote.report import overview
 from epivote.report.counts import differing
 from epivote.report.numbers import Flagged, Trust, confidence_bands, flagged_voters, trust_of
+from epivote.report.written import NO_BREAK
 from reading import Page, percent_of, rows
 
 
@@ -225,6 +238,44 @@ def test_kinds_of_checks(crowd, fitted):
     trial, check = calibrated.gold_trial_, trust_of(summarize(calibrated))
     assert (check.kind, check.count) == ("left out", 12)
     assert (check.stated, check.found.mean) == (trial.confidence_after.mean(), trial.right_after.mean())
+
+
+REASONS = {
+    ("gold", "supported"): "Compared with 8 gold sets that were not used for fitting.",
+    ("left out", "supported"): "Calibrated with 8 gold sets; each was left out in turn to check the result.",
+    (
+        "taught",
+        "supported",
+    ): "Compared with 8 gold sets that the estimate learnt from, so this looks better than it is.",
+    ("halves", "supported"): "Two random halves of the voters agree on as many sets as the confidence implies. ",
+    ("halves", "too high"): "Two random halves of the voters agree on fewer sets than the confidence implies: ",
+    ("model", "unchecked"): "These are model probabilities, which are too high if voters make the same mistakes. ",
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "verdict", "said", "tone"),
+    [
+        ("gold", "supported", "Supported by gold", "good"),
+        ("gold", "too high", "Too high", "bad"),
+        ("gold", "too low", "Lower than it could be", "open"),
+        ("left out", "supported", "Supported by gold", "good"),
+        ("left out", "too high", "Too high", "bad"),
+        ("taught", "supported", "Supported by gold", "good"),
+        ("taught", "too low", "Lower than it could be", "open"),
+        ("halves", "supported", "Supported by two halves of the voters", "good"),
+        ("halves", "too high", "Lowered, and still uncertain", "bad"),
+        ("model", "unchecked", "Not checked", "open"),
+    ],
+)
+def test_every_check_has_its_verdict(fitted, kind, verdict, said, tone):
+    found = None if kind == "model" else Interval(0.95, 0.9, 1.0)
+    card = overview.check_of(summarize(fitted), Trust(kind, 8, 0.5, found, verdict))
+    assert (card.verdict, card.tone) == (said, tone)
+    assert card.sentence.startswith(REASONS.get((kind, verdict)) or REASONS[kind, "supported"])
+    assert len(card.bars) == (1 if kind == "model" else 2)
+    if kind in ("gold", "left out", "taught"):
+        assert card.bars[1].text.replace(NO_BREAK, " ") == "95.0 % (95 % CI 90-100)"
 
 
 def test_bands_of_confidence(plain, fitted):

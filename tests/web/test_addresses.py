@@ -121,3 +121,12 @@ def test_the_terminal_shows_a_code_that_phones_can_use(monkeypatch, capsys, addr
     monkeypatch.setattr(sys, "stdout", Terminal(sys.stdout))
     collect._print_qr(address)
     assert ("█" in capsys.readouterr().out) == told
+
+
+def test_pictures_of_addresses_stand_some_damage(monkeypatch):
+    """On paper or a beamer 15 percent may be unreadable; at a terminal it has to be small."""
+    asked, make = [], segno.make
+    monkeypatch.setattr(segno, "make", lambda address, *, error="l": asked.append(error) or make(address, error=error))
+    for write in (addresses.qr_svg, addresses.qr_inline, addresses.qr_text):
+        assert write("https://quiz.example.org/join")
+    assert asked == ["m", "m", "l"]

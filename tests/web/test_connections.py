@@ -1,5 +1,6 @@
 """Half-sent requests shut nobody out: connections are bounded, and those that wait longest make room."""
 
+import asyncio
 import resource
 import socket
 import subprocess
@@ -9,9 +10,11 @@ from contextlib import ExitStack
 
 import httpx
 import pytest
+import uvicorn
+from uvicorn.server import ServerState
 
 from epivote.web.security import connections
-from epivote.web.security.connections import Connections, connections_for
+from epivote.web.security.connections import Connections, GuardedConnection, connections_for
 from patience import in_time, read_until
 from small_quiz import write_quiz
 
@@ -78,6 +81,75 @@ def test_all_together_are_bounded_as_well_and_it_is_said_once_a_minute(caplog):
         room.remove(line)
         room.remove(line)
         room.waits(line)
+
+
+class Wire(asyncio.Transport):
+    """A connection of a server without a network."""
+
+    def __init__(self):
+        super().__init__({"peername": ("10.0.0.7", 5000), "sockname": ("10.0.0.1", 80)})
+        self.written, self.is_over = b"", False
+
+    def write(self, data):
+        self.written += data
+
+    def close(self):
+        self.is_over = True
+
+    abort = close
+
+    def is_closing(self):
+        return self.is_over
+
+    def pause_reading(self):
+        pass
+
+    def resume_reading(self):
+        pass
+
+
+async def late_answer(_scope, _receive, send):
+    await asyncio.sleep(0.1)
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body"})
+
+
+def test_a_connection_is_counted_works_while_it_is_answered_and_then_waits_again(monkeypatch):
+    """Only the time until a request is whole is bounded, not that of the answer."""
+    monkeypatch.setattr(connections, "SECONDS_FOR_A_HEAD", 0.05)
+    config = uvicorn.Config(late_answer, lifespan="off", log_config=None)
+    config.load()
+    room = Connections(1, None)
+
+    async def go():
+        line, wire = GuardedConnection(config, ServerState(), {}, connections=room), Wire()
+        line.connection_made(wire)
+        (other,) = opened(room, "b")
+        assert wire.is_over, "it was counted, has waited longest and makes room"
+        line.connection_lost(None)
+        room.remove(other)
+        line, wire = GuardedConnection(config, ServerState(), {}, connections=room), Wire()
+        line.connection_made(wire)
+        line.data_received(HALF)
+        line.data_received(b"\r\n")
+        (other,) = opened(room, "b")
+        assert (other.is_closed, wire.is_over) == (True, False), "who works stays"
+        await asyncio.sleep(0.15)
+        assert wire.written.startswith(b"HTTP/1.1 204")
+        assert (b"408" in wire.written, wire.is_over) == (False, False)
+        (other,) = opened(room, "b")
+        assert (other.is_closed, wire.is_over) == (False, True), "who waits again makes room again"
+        line.connection_lost(None)
+        room.remove(other)
+        line, wire = GuardedConnection(config, ServerState(), {}, connections=room), Wire()
+        line.connection_made(wire)
+        line.data_received(HALF)
+        await asyncio.sleep(0.1)
+        assert (b"408" in wire.written, wire.is_over) == (True, True)
+        line.connection_lost(None)
+        assert not opened(room, "b")[0].is_closed
+
+    asyncio.run(go())
 
 
 def test_as_many_as_the_system_allows_for(monkeypatch):

@@ -141,15 +141,16 @@ def test_a_slot_is_free_until_somebody_else_looks(store, most):
     assert store.counts() == {"q1": most}, "who has answered may change it"
 
 
-@pytest.mark.parametrize("leaves", ["skip", "finish", "forget"])
+@pytest.mark.parametrize("leaves", ["skip", "finish", "leave", "forget"])
 def test_a_slot_is_given_back(store, leaves):
     ann, bo = store.join("ann", "").id, store.join("bo", "").id
     assert store.reserve(ann, "q1", 1)
     assert store.reserve(ann, "q2", 1)
     assert not store.reserve(bo, "q1", 1)
-    {"skip": lambda: store.skip(ann, "q1"), "finish": lambda: store.finish(ann), "forget": lambda: store.forget(ann)}[
-        leaves
-    ]()
+    if leaves == "skip":
+        store.skip(ann, "q1")
+    else:
+        getattr(store, leaves)(ann)
     assert store.reserve(bo, "q1", 1)
     assert store.reserve(bo, "q2", 1) == (leaves != "skip")
 
@@ -171,6 +172,19 @@ def test_a_slot_is_given_back_after_ten_minutes_and_not_held_by_a_clock_set_back
         clock.at("2026-12-31T00:00:00+00:00")
         store.answer(ann, "q1", ["a"], 1)
         assert store.counts() == {"q1": 1}
+
+
+def test_a_slot_lasts_no_longer_than_twenty_minutes_by_a_clock_set_back(tmp_path, monkeypatch):
+    clock = Clock(monkeypatch, "2027-01-01T01:00:00+00:00")
+    with store_of(tmp_path) as store:
+        ann, bo = store.join("ann", "").id, store.join("bo", "").id
+        assert store.reserve(ann, "q1", 1)
+        clock.at("2027-01-01T00:50:00+00:00")
+        assert store.taken(1, bo) == {"q1": 1}
+        assert not store.reserve(bo, "q1", 1)
+        clock.at("2027-01-01T00:49:59+00:00")
+        assert store.taken(1, bo) == {}
+        assert store.reserve(bo, "q1", 1)
 
 
 def test_forty_people_at_once_do_not_exceed_the_quota(store):

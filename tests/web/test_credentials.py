@@ -43,6 +43,16 @@ def test_secrets_are_kept_as_hashes_and_taken_back(database):
     kept.close()
 
 
+def test_secrets_are_listed_by_name_each_with_its_moment(database, monkeypatch):
+    kept, moments = open_database(database), {"Omar": 7, "Zoe": 8, "Ann": 9}
+    for name, moment in moments.items():
+        monkeypatch.setattr("epivote.web.store.credentials.now", lambda moment=moment: moment)
+        add_credential(kept, "program", name)
+    assert credentials(kept, "program") == [("Ann", 9), ("Omar", 7), ("Zoe", 8)]
+    assert credentials(kept, "organiser") == []
+    kept.close()
+
+
 def test_a_revoked_organiser_is_out_at_once_and_the_others_stay(app):
     maria = signed_in(app, add_credential(kept_in(app), "organiser", "Maria"))
     omar = signed_in(app, add_credential(kept_in(app), "organiser", "Omar"))

@@ -1,11 +1,14 @@
 """Every command acts on the database that is served, and only serving makes one."""
 
+from types import SimpleNamespace
+
 import pytest
 from typer.testing import CliRunner
 
 from epivote.cli import app
 from epivote.web import serving
 from epivote.web.store import Store, open_database
+from epivote.web.store.belonging import database_of, remember
 from small_quiz import QUIZ, write_quiz
 
 COMMANDS = ["close", "open", "export", "invite", "backup"]
@@ -110,3 +113,17 @@ def test_an_empty_postgresql_database_is_left_empty(quiz, postgresql_database):
     for command in ("close", "close"):
         told = run(command, quiz, "--database", postgresql_database)
         assert (told.exit_code, "has no epivote tables" in told.stderr) == (1, True), told.stderr
+
+
+def test_the_database_it_was_last_served_with_is_remembered_for_its_owner_only(tmp_path):
+    task, quiz = SimpleNamespace(database=None, folder=tmp_path), tmp_path / "quiz.toml"
+    usual = f"sqlite:///{tmp_path / 'quiz.db'}"
+    assert database_of(quiz, task, None) == usual
+    for address in ("postgresql://me:secret@host/x", "sqlite:////elsewhere/y.db"):
+        assert remember(quiz, address)
+        assert database_of(quiz, task, None) == address
+    assert [path.name for path in tmp_path.iterdir()] == ["quiz.database"]
+    assert (tmp_path / "quiz.database").stat().st_mode & 0o777 == 0o600, "an address may hold a password"
+    (tmp_path / "quiz.database").write_text("\n")
+    assert database_of(quiz, task, None) == usual
+    assert not remember(tmp_path / "none" / "quiz.toml", "sqlite:////elsewhere/y.db")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from epivote.web.store import Store, open_database
+from epivote.web.store import InvitationError, Store, invitations, open_database
 from epivote.web.store.details import AlreadyHereError, Details, new_link, outside_id_of, people_of, whose_link
 from epivote.web.store.invitations import invite, join_invited
 
@@ -37,6 +37,18 @@ def test_an_identity_is_taken_once_and_nobody_half_joins(store):
         join_invited(store, "bo", "b", token, Details(None, "5f0"))
     assert [each.name for each in store.participants()] == ["ann"]
     assert join_invited(store, "bo", "b", token, Details(None, "5f1")).name == "bo", "the invitation was not used up"
+
+
+def test_an_invitation_ends_with_its_last_moment(store, monkeypatch):
+    start, half_a_day = 1_800_000_000_000_000, 43_200_000_000
+    monkeypatch.setattr(invitations, "now", lambda: start)
+    before, at, after = invite(store, 3, days=0.5)
+    monkeypatch.setattr(invitations, "now", lambda: start + half_a_day - 1)
+    assert join_invited(store, "ann", "a", before).name == "ann"
+    for late, token in enumerate((at, after)):
+        monkeypatch.setattr(invitations, "now", lambda late=late: start + half_a_day + late)
+        with pytest.raises(InvitationError, match="^expired$"):
+            join_invited(store, "bo", "b", token)
 
 
 def test_a_link_stands_for_one_participant_until_the_next_one(store):

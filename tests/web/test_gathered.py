@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -118,6 +119,20 @@ def test_only_instances_that_changed_are_read_again(store, monkeypatch):
     store.forget(people[1])
     check()
     assert asked[3:] == [None], "where most have changed, all are read"
+
+
+def test_ballots_of_some_instances_are_read_a_few_names_at_a_time(store, monkeypatch):
+    for number in range(2):
+        voter = store.join(f"p{number}", "").id
+        for name in RIGHT:
+            store.answer(voter, name, ["owl"])
+    with reading(store) as source:
+        for at_once, wanted in product((1, 2, 3, 500), (["q4"], ["q5", "q0", "q3"], list(RIGHT), [])):
+            monkeypatch.setattr(store_columns, "NAMES_AT_ONCE", at_once)
+            found = source.ballots(wanted)
+            names = [list(source.known.instances)[number] for number in found.instance]
+            assert sorted(names) == sorted(2 * wanted)
+            assert sorted(found.voter.tolist()) == sorted(np.repeat(np.unique(found.voter), len(wanted)).tolist())
 
 
 def test_an_export_is_read_a_little_at_a_time_and_is_the_same(store, monkeypatch):

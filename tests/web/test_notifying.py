@@ -4,11 +4,12 @@ import json
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from io import BytesIO
 
 import pytest
 
 from epivote import InputError
-from epivote.web.notifying import MOST_WAITING, PAUSES, Notifier, notifier_of
+from epivote.web.notifying import MOST_WAITING, Notifier, notifier_of
 from epivote.web.site import Settings
 from in_process import fields_of, hand_in, joined, say, visitor
 from one_moment import still_app
@@ -54,7 +55,7 @@ def test_an_address_is_told_and_tried_again(hook):
     notifier.wait_for_all()
     assert [event["voter"] for _, _, event in hook.told] == ["Ännchen", "bo"]
     assert hook.told[0][:2] == ("/hook", "application/json")
-    assert pauses == list(PAUSES[:2])
+    assert pauses == [1.0, 10.0]
 
 
 def test_what_cannot_be_delivered_is_given_up_and_logged(hook, caplog):
@@ -62,7 +63,7 @@ def test_what_cannot_be_delivered_is_given_up_and_logged(hook, caplog):
     notifier = Notifier(hook.address, pause=pauses.append)
     notifier.tell(EVENT)
     notifier.wait_for_all()
-    assert pauses == list(PAUSES)
+    assert pauses == [1.0, 10.0, 60.0]
     assert "could not be delivered, giving up: HTTP Error 503" in caplog.text
 
 
@@ -149,3 +150,13 @@ def test_the_privacy_page_says_whether_anybody_is_told(tmp_path, is_wished):
 def test_wishes_that_cannot_be_met(address, command, told):
     with pytest.raises(InputError, match=told):
         notifier_of(address, command)
+
+
+def test_whoever_is_told_has_some_time_to_answer(monkeypatch):
+    given = []
+    monkeypatch.setattr("urllib.request.urlopen", lambda request, *, timeout: given.append(timeout) or BytesIO(b"x"))
+    monkeypatch.setattr("subprocess.run", lambda *_, timeout, **__: given.append(timeout))
+    told = Notifier("http://127.0.0.1/hook", ("python", "told.py"))
+    told.tell(EVENT)
+    told.wait_for_all()
+    assert given == [10.0, 60.0], "seconds for the address, and for the command"

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
 
 from epivote.web.store import database, open_database
@@ -47,3 +47,14 @@ def test_connections_to_postgresql_are_tried_before_they_are_used(monkeypatch):
     few = open_database("postgresql://ann@nowhere/quiz", connections=1)
     assert few.engine.pool.size() == 1
     few.close()
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("sqlite:////some/quiz.db", "/some/quiz.db"),
+        ("postgresql+psycopg://me:secret@host:5433/quiz", "postgresql+psycopg://me:***@host:5433/quiz"),
+    ],
+)
+def test_messages_say_where_a_database_is_without_its_password(address, said):
+    assert str(database.Database(create_engine(address))) == said

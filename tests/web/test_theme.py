@@ -39,6 +39,17 @@ def test_a_readable_colour_stays_as_it_is():
     assert "--accent: #8b1e3f;" in style("#8B1E3F")
 
 
+@pytest.mark.parametrize("colour", ["#000000", "#8b1e3f", "#00ffee", "#ffffff"])
+def test_what_is_ticked_stands_on_a_little_of_the_colour(colour):
+    """Eight percent of it on white paper, 22 percent on the dark one, which is #191c23."""
+    light, dark = shade(colour, LIGHT_GROUND), shade(colour, DARK_PAPER)
+    tints = re.findall("--tint: (#[0-9a-f]{6});", style(colour))
+    for accent, paper, share, tint in ((light, "#ffffff", 0.08, tints[0]), (dark, "#191c23", 0.22, tints[1])):
+        for place in (1, 3, 5):
+            own, other, mixed = (int(each[place : place + 2], 16) for each in (accent, paper, tint))
+            assert mixed == round(share * own + (1 - share) * other)
+
+
 @pytest.mark.parametrize(("colour", "is_told"), [("#ffee00", True), ("#8b1e3f", False), ("", False)])
 def test_check_tells_of_a_colour_that_is_hard_to_read(tmp_path, colour, is_told):
     quiz = write_quiz(tmp_path, (f'theme_colour = "{colour}"\n' if colour else "") + QUIZ)

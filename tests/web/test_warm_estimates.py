@@ -3,6 +3,7 @@
 import pytest
 from test_live_values import RIGHT, crowd_rows, small_task
 
+from epivote import Ballots
 from epivote.web.estimation import estimate, worker
 from in_process import store_of
 
@@ -55,6 +56,21 @@ def test_few_ballots_and_new_crowds_start_anew(store, starts, monkeypatch):
         store.answer(store.join(f"crowd {number}", "").id, "q0", ["owl"])
     worker.estimate(store, task)
     assert starts == [None] * 3
+
+
+@pytest.mark.parametrize(("known", "many", "starts"), [(4, 5, True), (3, 5, False), (4, 6, False), (5, 5, True)])
+def test_where_a_fit_starts_if_most_voters_are_known(monkeypatch, known, many, starts):
+    """Five ballots of five voters; one new voter in five is not too many, and starts with the middle of the rates."""
+    monkeypatch.setattr(estimate, "MANY_BALLOTS", many)
+    ballots = Ballots.from_mapping({(f"v{i}", "q"): {"a", "b"} for i in range(5)})
+    rates = {f"v{i}": ((0.6, 0.7, 0.7, 0.9, 0.8)[i], (0.1, 0.2, 0.3, 0.4, 0.1)[i]) for i in range(known)}
+    found = estimate.KnownRates(rates, {"b": 0.2, "a": 0.4}).start(ballots)
+    assert (found is not None) == starts
+    if starts:
+        assert found.hit_rates.tolist() == pytest.approx([0.6, 0.7, 0.7, 0.9, 0.7 if known == 4 else 0.8])
+        assert found.false_alarm_rates.tolist() == pytest.approx([0.1, 0.2, 0.3, 0.4, 0.25 if known == 4 else 0.1])
+        assert found.priors.tolist() == [0.4, 0.2]
+        assert estimate.KnownRates(rates, {"a": 0.4}).start(ballots) is None, "an alternative is new"
 
 
 def test_a_warm_estimate_asks_for_one_anew(store, monkeypatch):

@@ -58,7 +58,7 @@ def aggregate_tables(fitted: Fitted, told: Told, *, everything: bool) -> None:
     if everything:
         _everything(page, fitted, told)
         return
-    found, end = _found(page, fitted), ending(page, told, *_next(summary, told))
+    found, end = _found(page, fitted), ending(page, told, *next_command(summary, told))
     doubtful = _doubtful(page, summary) if summary.is_rated else []
     room = SCREEN - sum(page.height(part) + 1 for part in (found, doubtful, end) if part)
     least = min(len(summary.estimate.truths), LEAST_SETS) + 2, (LEAST_VOTERS + 3 if summary.is_rated else 0)
@@ -79,7 +79,7 @@ def _everything(page: Page, fitted: Fitted, told: Told) -> None:
     page.show([_found(page, fitted, everything=True), sets, warned, doubtful, voters])
     _gold_tables(page, summary)
     page.console.print()
-    page.show([ending(page, told, *_next(summary, told))])
+    page.show([ending(page, told, *next_command(summary, told))])
 
 
 # What was found and how sure
@@ -235,7 +235,7 @@ def warnings_of(fitted: Fitted, *, everything: bool = False) -> list[str]:
     notes = [note for note in fitted.export.notes if note not in misread]
     odd = [*misread, *oddities(fitted.export.ballots)]
     if everything:
-        return [*found, *(f"Odd: {each}." for each in odd), *(f"Note: {note}." for note in _read_notes(fitted, notes))]
+        return [*found, *(f"Odd: {each}." for each in odd), *(f"Note: {note}." for note in read_notes(fitted, notes))]
     if odd:
         found.append(f"epivote inspect shows {counted(len(odd), 'remark')} on this file: {'; '.join(odd)}.")
     return [*found, *(f"Note: {note}." for note in notes)]
@@ -247,7 +247,8 @@ def warnings_of_fit(fitted: Fitted) -> list[str]:
     return [*stopped, *(f"Warning: {note}." for note in fitted.notes)]
 
 
-def _read_notes(fitted: Fitted, notes: Sequence[str]) -> list[str]:
+def read_notes(fitted: Fitted, notes: Sequence[str]) -> list[str]:
+    """What was noted when the file was read, and how missing and empty ballots count."""
     empty = fitted.export.ballots.total_empty
     said = (
         [f"{counted(empty, 'empty ballot')} speak{'s' if empty == 1 else ''} against every alternative"]
@@ -344,7 +345,7 @@ def ending(page: Page, told: Told, why: str, command: str) -> list[Text]:
     return [*lines, *page.wrapped(f"Next, {why}:"), Text(f"  {command}")]
 
 
-def _next(summary: Summary, told: Told) -> tuple[str, str]:
+def next_command(summary: Summary, told: Told) -> tuple[str, str]:
     """What helps most now, and the command for it."""
     again = told.again
     if not told.files:

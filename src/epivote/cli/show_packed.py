@@ -69,7 +69,7 @@ def packed_tables(fitted: Fitted, seen: Seen, told: Told) -> None:
     for sentence in summary.about_confidence[:1]:
         found += page.wrapped(sentence)
     doubtful = _doubtful(page, seen) if seen.doubtful else []
-    end = ending(page, told, *_next(seen, told))
+    end = ending(page, told, *next_of_packed(seen, told))
     room = SCREEN - sum(page.height(part) + 1 for part in (found, doubtful, end) if part)
     warned = fit_in(page, warnings_of_fit(fitted), max(room - LEAST_VOTERS - 3, 2))
     room -= len(warned) + bool(warned)
@@ -92,7 +92,8 @@ def _doubtful(page: Page, seen: Seen) -> list[Text]:
     return [*page.wrapped(title), *page.table(SET_COLUMNS, rows)]
 
 
-def _next(seen: Seen, told: Told) -> tuple[str, str]:
+def next_of_packed(seen: Seen, told: Told) -> tuple[str, str]:
+    """What helps most now, and the command for it."""
     if not told.files:
         return "write all sets and voters as CSV", told.again.command("aggregate", more="--out result")
     if seen.doubtful:

@@ -28,8 +28,7 @@ def ballots_from_records(records: Iterable[Mapping[str, Any]], alternatives: Ite
         for key in ("voter", "instance", "alternatives"):
             if key not in record:
                 raise ColumnError(f"record {number} has no key {key!r}; it has {', '.join(map(repr, record))}")
-        if record["alternatives"] is not None:
-            _add(cast, (record["voter"], record["instance"]), record["alternatives"])
+        _add(cast, (record["voter"], record["instance"]), record["alternatives"])
     return Ballots.from_mapping(cast, alternatives=alternatives)
 
 
@@ -50,7 +49,8 @@ def ballots_to_records(ballots: Ballots) -> list[dict[str, Any]]:
 def ballots_from_pandas(approvals: Any, alternatives: Iterable[str] | None = None) -> Ballots:
     """Ballots from a pandas Series of lists, or a DataFrame of 0 and 1, with the multi-index (voter, instance).
 
-    Levels without names are taken in that order. In a DataFrame the columns are the alternatives.
+    Levels without names are taken in that order. In a DataFrame the columns are the alternatives. None or NaN in place
+    of a list is a missing ballot.
     """
     names = list(approvals.index.names)
     order = [names.index(name) if name in names else place for place, name in enumerate(("voter", "instance"))]
@@ -129,9 +129,12 @@ def truths_to_indicators(truths: Truths, alternatives: Sequence[str] | None = No
     return matrix
 
 
-def _add(cast: dict[tuple[str, str], Iterable[str]], key: tuple[Hashable, Hashable], ticks: Iterable[object]) -> None:
+def _add(cast: dict[tuple[str, str], Iterable[str]], key: tuple[Hashable, Hashable], ticks: object) -> None:
+    """One ballot; None and NaN are none."""
     voter, instance = str(key[0]), str(key[1])
-    if isinstance(ticks, str):
+    if ticks is None or (isinstance(ticks, float) and np.isnan(ticks)):
+        return
+    if isinstance(ticks, str) or not isinstance(ticks, Iterable):
         raise BallotError(f"voter {voter!r}, instance {instance!r}: {ticks!r} is not a list; write [{ticks!r}]")
     if (voter, instance) in cast:
         raise BallotError(f"voter {voter!r} has two ballots on instance {instance!r}; keep one of them")

@@ -198,8 +198,6 @@ def _compared(ballots: Ballots, together: BoolArray) -> _Compared:
 def _nominal(compared: _Compared) -> float | None:
     """Alpha of sets that are equal or not: from counts alone."""
     n = compared.n_ballots
-    if n == 0:
-        return None
     instance, _, count = compared.counted()
     cast = compared.cast[instance]
     totals = compared.totals()
