@@ -110,8 +110,8 @@ def test_what_calibration_did_is_told_in_the_order_of_its_numbers():
     before = Stated(Interval(0.11, 0.12, 0.13), 0.14, Interval(0.15, 0.16, 0.17))
     after = Stated(Interval(0.21, 0.22, 0.23), 0.24, Interval(0.25, 0.26, 0.27))
     assert str(GoldEffect(7, before, after)) == (
-        "On 7 gold sets left out in turn, calibration changed the share of sets exactly right from 11% to 21% (95 % CI "
-        "22% to 23%), the mean confidence from 14% to 24%, and the calibration error from 0.15 to 0.25 (95 % CI 0.26 to "
+        "On 7 gold sets left out in turn, calibration changed the share of sets exactly right from 11 % to 21 % (95 % CI "
+        "22 % to 23 %), the mean confidence from 14 % to 24 %, and the calibration error from 0.15 to 0.25 (95 % CI 0.26 to "
         "0.27)."
     )
 

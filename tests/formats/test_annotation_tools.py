@@ -297,7 +297,7 @@ def test_printed_lists_within_lists(printed):
 
 @pytest.mark.parametrize(
     ("answered", "there"),
-    [([], "nothing is answered in it"), (["colour", "animal"], "its questions are 'animal', 'colour'")],
+    [([], "it has no responses at all"), (["colour", "animal"], "its questions are 'animal', 'colour'")],
 )
 def test_a_question_that_nobody_answered_is_refused_with_those_that_are_there(monkeypatch, answered, there):
     monkeypatch.setattr(module, "_names", lambda row: row)

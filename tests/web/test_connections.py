@@ -15,7 +15,7 @@ from uvicorn.server import ServerState
 
 from epivote.web.security import connections
 from epivote.web.security.connections import Connections, GuardedConnection, connections_for
-from patience import in_time, read_until
+from patience import apart, in_time, read_until
 from small_quiz import write_quiz
 
 HALF = b"GET / HTTP/1.1\r\nHost: x\r\n"
@@ -149,7 +149,7 @@ def test_a_connection_is_counted_works_while_it_is_answered_and_then_waits_again
         line.connection_lost(None)
         assert not opened(room, "b")[0].is_closed
 
-    asyncio.run(go())
+    apart(asyncio.run, go())
 
 
 def test_as_many_as_the_system_allows_for(monkeypatch):
