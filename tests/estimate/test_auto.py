@@ -303,9 +303,13 @@ def test_instances_to_answer_are_spread_over_all_degrees_of_confidence():
     assert sorted(found.pick_gold(60)) == sorted(drawn.ballots.instances)
     gold = {order[0]: drawn.gold[order[0]]}
     assert order[0] not in EM(BOUNDS).fit(drawn.ballots, gold=gold).pick_gold(59)
-    for count in (0, 61, 2.5):
-        with pytest.raises(ValueError, match="between 1 and the 60 instances"):
+    assert sorted(found.pick_gold(61)) == sorted(drawn.ballots.instances), "all there are"
+    for count in (0, 2.5):
+        with pytest.raises(ValueError, match=f"^count={count} must be a whole number of instances, at least 1$"):
             found.pick_gold(count)
+    known = EM(BOUNDS).fit(drawn.ballots, gold=drawn.gold)
+    with pytest.raises(ValueError, match="^every instance has a gold set already; there is none left to choose$"):
+        known.pick_gold(1)
 
 
 def test_every_instance_is_as_likely_to_be_picked():

@@ -314,6 +314,8 @@ class RatedEstimator(Estimator):
     def pick_gold(self, count: int = 20, *, seed: int | np.random.Generator = 0) -> list[str]:
         """Instances to answer oneself, so that confidence can be calibrated; those with gold sets are left out.
 
+        All of them if there are fewer than `count`.
+
         Instances are sorted by confidence and cut into `count` equal parts, and one is drawn from each at random. So
         all degrees of confidence are seen, and every instance is as likely to be drawn as any other: gold answers need
         no weights.
@@ -323,8 +325,11 @@ class RatedEstimator(Estimator):
         taught = np.array(list(ballots.places(self.estimate_.gold).values()), np.int64)
         order = np.argsort(confidence, kind="stable")
         open_ = order[~np.isin(order, taught)]
-        if not isinstance(count, int) or not 1 <= count <= len(open_):
-            raise InputError(f"count={count!r} must lie between 1 and the {len(open_):,} instances without a gold set")
+        if not isinstance(count, int) or count < 1:
+            raise InputError(f"count={count!r} must be a whole number of instances, at least 1")
+        if not len(open_):
+            raise InputError("every instance has a gold set already; there is none left to choose")
+        count = min(count, len(open_))
         edges = np.linspace(0, len(open_), count + 1)
         places = edges[:-1] + np.random.default_rng(seed).random(count) * np.diff(edges)
         return ballots.names_at(open_[places.astype(np.int64)])

@@ -168,12 +168,12 @@ class _GoldRows(NamedTuple):
 
 def _why_not(gold: Mapping[str, frozenset[str]]) -> str:
     """Why these gold sets cannot calibrate; empty if they can."""
-    instead = "they are used for fitting only, and confidence stays that of the model"
+    instead = "used for fitting only, and confidence stays that of the model"
     if len(gold) < FEWEST_GOLD:
-        few = counted(len(gold), "gold set")
-        return f"{few} cannot calibrate confidence ({FEWEST_GOLD} are needed, 20 are better): {instead}"
+        few, is_used = counted(len(gold), "gold set"), "it is" if len(gold) == 1 else "they are"
+        return f"{few} cannot calibrate confidence ({FEWEST_GOLD} are needed, 20 are better): {is_used} {instead}"
     if len(set(gold.values())) == 1:
-        return f"all {len(gold)} gold sets are the same, which cannot calibrate confidence: {instead}"
+        return f"all {len(gold)} gold sets are the same, which cannot calibrate confidence: they are {instead}"
     return ""
 
 
