@@ -14,8 +14,8 @@ from numba.extending import models, register_model
 
 intrinsic: Any = extending.intrinsic  # typed as if it took the context, which it is given
 
-LANES = 8  # two registers of 256 bits; 4 and 16 took longer on the reference crowd M
-NUMBER_BYTES = 8
+LANES = 8  # two registers of 256 bits; 4 and 16 took longer on the reference crowd M in a first version
+NUMBER_BYTES = 8  # of a float or integer of 64 bits
 
 
 class Vector(types.Type):
