@@ -51,7 +51,7 @@ class Touched:
 
 
 def run_suite(root: Path, folder: Path, files: Sequence[str] = ()) -> None:
-    """Run the quick tests, or those of some files, under coverage, in every process they start."""
+    """Run the tests of `make test` and `make test-long`, or those of some files, under coverage, in every process they start."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in (*folder.glob("coverage*"), folder / "touched.json"):
         old.unlink(missing_ok=True)
@@ -66,7 +66,7 @@ def run_suite(root: Path, folder: Path, files: Sequence[str] = ()) -> None:
         "PYTHONPATH": os.pathsep.join(map(str, (root / "src", root, starts))),
         notes.SECONDS: str(folder / "seconds.json"),
     }
-    options = ["-q", "-n", "auto", "--dist", "worksteal", "-m", "not slow and not long", "-p", "mutants.notes"]
+    options = ["-q", "-n", "auto", "--dist", "worksteal", "-m", "not slow", "-p", "mutants.notes"]
     command = [sys.executable, "-m", "pytest", *options, *files]
     done = subprocess.run(command, cwd=root, env=environment, check=False)
     if done.returncode:
@@ -157,7 +157,7 @@ def main() -> None:
         if share < WANTED:
             print(f"{share:5.1f} %  {Path(file).relative_to(root) if Path(file).is_absolute() else file}")
     total = content["totals"]["percent_covered"]
-    print(f"{total:.1f} % of lines and branches are run by the quick tests; by line: build/coverage/index.html")
+    print(f"{total:.1f} % of lines and branches are run by `make test` and `make test-long`; by line: build/coverage/index.html")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from experiments.comparison import DRAWS, GOLD, TITLES, missing, settings
+from experiments.comparison import DRAWS, GOLD, TIME_LIMIT, TITLES, missing, settings
 from experiments.other_tools import PEERS
 from experiments.page.comparing import table
 from experiments.page.tools_text import ALL_SETS, HOW_TO_READ, INTRODUCTION, OFFERS, TURNED_INTO
@@ -95,8 +95,8 @@ def circumstances(found: Found, left_out: Sequence[str]) -> str:
     lines = [
         "## When and where\n",
         f"Measured {dates[0]} to {dates[-1]} on {os.cpu_count()} cores, which other programs shared (load average "
-        f"{min(loads):.1f} to {max(loads):.1f} when a tool started). So times are rough, and a tool that did not "
-        "finish in time might have on a quiet machine. "
+        f"{min(loads):.1f} to {max(loads):.1f} when a tool started). Times are those of the processor, which waiting "
+        f"does not change, and no tool was given more than {TIME_LIMIT // 60} minutes of it on one set. "
         f"Versions: {', '.join(f'{name} {number}' for name, number in sorted(versions.items()))}.",
     ]
     if left_out:

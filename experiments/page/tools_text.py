@@ -23,8 +23,8 @@ HOW_TO_READ = """How to read the tables:
 - *Stated confidence* and *calibration error* are about whole sets: the mean of what was stated, and its mean distance
   from the share that was right, in ten bins. Tools that answer alternative by alternative state a product of
   probabilities for a set. A dash means that the tool states none.
-- *Time*: of the fit, as a multiple of epivote's EM on the same set; in the first table from smallest to largest.
-  Reading files is not part of it.
+- *Time*: processor time of the fit, all threads together, as a multiple of epivote's EM on the same set; in the first
+  table from smallest to largest. Reading files is not part of it.
 - *{gold} gold*: mean over {draws} random draws of gold sets, scored on the other instances. No other row has seen gold.
 """
 TURNED_INTO = (
