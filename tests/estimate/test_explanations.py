@@ -178,6 +178,28 @@ def test_the_page_says_the_numbers_line_by_line(voters):
     assert ("others" in told.to_text()) == (voters > 6)
 
 
+@pytest.mark.parametrize(("width", "shown", "last"), [(8, 8, None), (9, 8, "1 alternative"), (12, 8, "4 alternatives")])
+def test_a_page_shows_the_strongest_alternatives(width, shown, last):
+    menu = [f"a{j:02}" for j in range(width)]
+    ballots = Ballots.from_mapping({("v", "z"): {"a03"}}, alternatives=menu)
+    told = MaximumLikelihood(0.8, 0.2).fit(ballots).explain("z")
+    lines = told.to_text().splitlines()
+    headed = [line.split()[1].rstrip(":") for line in lines if "inclusion probability" in line]
+    assert headed == [each.alternative for each in told.accounts[:shown]]
+    assert len(told.accounts) == width
+    assert [line for line in lines if line.startswith("  and ")] == (
+        [f"  and {last} with less evidence"] if last else []
+    )
+
+
+def test_all_alternatives_of_the_set_are_shown():
+    menu = [f"a{j:02}" for j in range(12)]
+    ballots = Ballots.from_mapping({("v", "z"): set(menu[:10])}, alternatives=menu)
+    text = MaximumLikelihood(0.8, 0.2).fit(ballots).explain("z").to_text()
+    assert text.count("inclusion probability") == text.count("  in  ") == 10
+    assert "  and 2 alternatives with less evidence" in text
+
+
 @pytest.mark.parametrize(("letters", "fits"), [(53, True), (54, False)])
 def test_a_line_has_at_most_80_columns(letters, fits):
     voter = "v" * letters

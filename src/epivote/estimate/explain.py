@@ -16,6 +16,7 @@ from epivote.estimate.workload import InMemoryWorkload
 
 RUNNERS_UP = 4  # sets shown beside the best; a round number
 PUSHES_SHOWN = 5  # voters named one by one; the others are summed up
+ALTERNATIVES_SHOWN = 8  # strongest ones on a page for people; with two or three lines each they fit a screen
 WIDTH = 80  # columns, those of a usual terminal
 INDENT = " " * 6  # of the terms below an alternative
 
@@ -95,6 +96,11 @@ class Explanation:
         is_calibrated = any(account.calibration for account in self.accounts)
         return "prior, pushes and calibration" if is_calibrated else "prior and pushes"
 
+    @property
+    def _shown(self) -> list[Account]:
+        """The strongest alternatives, and those of the set."""
+        return [each for rank, each in enumerate(self.accounts) if each.chosen or rank < ALTERNATIVES_SHOWN]
+
     def to_dict(self) -> dict[str, object]:
         """All of it, ready for JSON."""
         return {**asdict(self), "bound_effect": self.bound_effect}
@@ -118,13 +124,15 @@ class Explanation:
             f"Log-odds of each alternative; {self._parts} add up to the margin.",
             f"({-self.threshold:+.2f} of the pushes is the threshold, which is the same for every alternative.)",
         ]
-        for account in self.accounts:
+        for account in self._shown:
             mark = "in " if account.chosen else "out"
             lines.append(
                 f"  {mark} {account.alternative}: margin {account.margin:+.2f}, "
                 f"inclusion probability {in_percent(account.probability)}"
             )
             lines += _filled([f"= prior {account.prior:+.2f}", *_pushes(account), *_calibration(account)])
+        hidden = len(self.accounts) - len(self._shown)
+        lines += [f"  and {counted(hidden, 'alternative')} with less evidence"] if hidden else []
         lines += ["", "Most probable sets:"]
         lines += [f"  {in_percent(chance):>8}  {_names(names)}" for names, chance in self.runners_up]
         return "\n".join(lines)
