@@ -5,12 +5,13 @@ from contextlib import closing
 
 import pytest
 
+from accepted import check_accepted
 from epivote.web import serving
 from epivote.web.store import Store, open_database
 from epivote.web.store import store as clock
 from epivote.web.store.credentials import whose_secret
 from small_quiz import QUIZ, write_quiz
-from transcripts import ACCEPTED, check_transcript, transcript
+from transcripts import ACCEPTED, transcript
 
 BROKEN = QUIZ.replace('size = "1..2"', 'size = "9"').replace('name = "barn"', 'name = "yard"')
 MOMENT = 1_793_000_000_123_456  # microseconds since 1970: a morning of October 2026
@@ -151,7 +152,10 @@ def test_everything_said_is_what_was_accepted(folder, served, name):
         for who, instance, ticks in ((ann, "yard", ["cat"]), (bo, "yard", ["cat", "owl"]), (bo, "gone", ["dog"])):
             store.answer(who.id, instance, ticks)
     found = transcript(COMMANDS[name], folder)
-    check_transcript(name, re.sub(r"(?<![\w-])[\w-]{30,}|(?<=invitation=)[\w-]+|(?<=secret=)[\w-]+", "SECRET", found))
+    check_accepted(
+        ACCEPTED / f"{name}.txt",
+        re.sub(r"(?<![\w-])[\w-]{30,}|(?<=invitation=)[\w-]+|(?<=secret=)[\w-]+", "SECRET", found),
+    )
 
 
 def test_every_secret_that_is_said_is_a_new_one_that_works(folder):

@@ -2,7 +2,8 @@
 
 import pytest
 
-from transcripts import ACCEPTED, check_transcript, transcript, write_small_files
+from accepted import check_accepted
+from transcripts import ACCEPTED, transcript, write_small_files
 
 SMALL, MIDDLE = "small.csv --size 1..2", "middle.csv --size 1..2"
 RULES = ("majority", "modal", "approval", "size-approval")
@@ -140,18 +141,18 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", QUICK)
 def test_everything_said_is_what_was_accepted(folder, name):
-    check_transcript(name, transcript(QUICK[name], folder))
+    check_accepted(ACCEPTED / f"{name}.txt", transcript(QUICK[name], folder))
 
 
 @pytest.mark.parametrize("name", LONG)
 def test_everything_said_in_longer_runs_is_what_was_accepted(folder, name):
-    check_transcript(name, transcript(LONG[name], folder))
+    check_accepted(ACCEPTED / f"{name}.txt", transcript(LONG[name], folder))
 
 
 @pytest.mark.parametrize("columns", [40, 200])
 def test_screens_of_other_widths(folder, columns):
     lines = [f"aggregate {SMALL} --method em", f"review {SMALL} --method em", "inspect small.csv"]
-    check_transcript(f"columns-{columns}", transcript(lines, folder, columns))
+    check_accepted(ACCEPTED / f"columns-{columns}.txt", transcript(lines, folder, columns))
 
 
 def test_every_accepted_text_belongs_to_a_test():

@@ -1,16 +1,14 @@
-"""Commands in a folder of small files, with everything they print and write, compared with what was last accepted."""
+"""Commands in a folder of small files, with everything they print and write."""
 
-import random
 import re
 import shlex
-from pathlib import Path
 
 from click.testing import CliRunner
 
+from accepted import GOLDEN, cast
 from said import COMMAND
 
-ROOT = Path(__file__).parent.parent.parent
-ACCEPTED = ROOT / "tests" / "golden" / "said"
+ACCEPTED = GOLDEN / "said"
 
 
 def transcript(lines, folder, columns=80):
@@ -50,31 +48,7 @@ def _plain(text, folder):
     return re.sub(r"-?\d+\.\d{6,}(?:e-?\d+)?|-?\d(?:\.\d+)?e-\d+", lambda found: f"{float(found.group()):.5g}", text)
 
 
-def check_transcript(name, found):
-    """What commands say must be what was last accepted; what they say instead is written beside it."""
-    accepted = ACCEPTED / f"{name}.txt"
-    rejected = accepted.with_suffix(".new")
-    rejected.unlink(missing_ok=True)
-    if not accepted.exists() or found != accepted.read_text(encoding="utf-8"):
-        rejected.write_text(found, encoding="utf-8")
-    assert not rejected.exists(), f"if this is meant: mv {rejected.relative_to(ROOT)} {accepted.relative_to(ROOT)}"
-
-
 # Small files, always the same
-
-
-def cast(instances, voters, names, seed, *, hits=0.75, alarms=0.15, asked=1.0, noise=(), copies=()):
-    """Ballots and true sets of one or two alternatives, drawn without numpy; `noise` tick anything, `copies` repeat v1."""
-    rng = random.Random(seed)
-    right = {f"q{z}": rng.sample(names, rng.randint(1, 2)) for z in range(1, instances + 1)}
-    ballots = {}
-    for z, members in right.items():
-        for v in range(1, voters + 1):
-            rates = (0.4, 0.4) if v in noise else (hits, alarms)
-            ticks = [name for name in names if rng.random() < rates[name not in members]]
-            if rng.random() < asked:
-                ballots[f"v{v}", z] = ballots.get(("v1", z), ticks) if v in copies else ticks
-    return ballots, {z: sorted(members, key=names.index) for z, members in right.items()}
 
 
 def write_cast(path, ballots):
