@@ -1,6 +1,7 @@
 """Everything that `epivote collect ...` says and writes on a small quiz, as last accepted; nothing is really served."""
 
 import re
+import sys
 from contextlib import closing
 
 import pytest
@@ -121,7 +122,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def served(monkeypatch):
-    """Servers that end as soon as they are ready, at an address that is always the same."""
+    """Servers that end as soon as they are ready, at an address that is always the same, and what was printed by then."""
     asked = []
 
     def serve(app, listening, when_ready, *, behind_proxy):
@@ -129,6 +130,7 @@ def served(monkeypatch):
         asked.append((settings.root, settings.is_preview, behind_proxy))
         with closing(listening):
             when_ready()
+            asked.append(sys.stdout.buffer.getvalue().decode().splitlines()[-1][:17])
 
     class Listening:
         def __init__(self, host, port):
@@ -182,10 +184,10 @@ def test_every_secret_that_is_said_is_a_new_one_that_works(folder):
 def test_where_and_how_it_is_served(folder, served):
     transcript([*COMMANDS["collect-preview"], *COMMANDS["collect-served"][:2]], folder)
     assert served == [
-        ("127.0.0.1", 8000), ("", True, False), "closed",
-        ("0.0.0.0", 9), ("", True, False), "closed",
-        ("127.0.0.1", 8000), ("", False, False), "closed",
-        ("127.0.0.1", 8000), ("/quiz1", False, False), "closed",
+        ("127.0.0.1", 8000), ("", True, False), "Nothing is kept: ", "closed",
+        ("0.0.0.0", 9), ("", True, False), "Nothing is kept: ", "closed",
+        ("127.0.0.1", 8000), ("", False, False), "Stop with Ctrl-C;", "closed",
+        ("127.0.0.1", 8000), ("/quiz1", False, False), "Stop with Ctrl-C;", "closed",
     ]  # fmt: skip
 
 
