@@ -3,6 +3,7 @@
 import pytest
 
 from accepted import check_accepted
+from epivote.cli import show_aggregate, show_packed
 from transcripts import ACCEPTED, transcript, write_small_files
 
 SMALL, MIDDLE = "small.csv --size 1..2", "middle.csv --size 1..2"
@@ -155,6 +156,24 @@ def test_screens_of_other_widths(folder, columns):
     check_accepted(ACCEPTED / f"columns-{columns}.txt", transcript(lines, folder, columns))
 
 
+@pytest.mark.parametrize("columns", [32, 80])
+def test_screens_with_more_warnings_than_fit(folder, columns, monkeypatch):
+    many = [f"Warning: number {k}." for k in range(1, 41)]
+    monkeypatch.setattr(show_aggregate, "warnings_of", lambda _fitted: many)
+    monkeypatch.setattr(show_packed, "warnings_of_fit", lambda _fitted: many)
+    said = transcript(["pack middle.csv -o middle.packed"], folder)
+    assert "Packed " in said
+    lines = [
+        f"aggregate {SMALL} --method em",
+        f"aggregate {SMALL} --method modal",
+        f"aggregate {MIDDLE} --method em",
+        "aggregate middle.packed --size 1..2 --method em",
+        "aggregate middle.packed --size 1..2 --method modal",
+    ]
+    found = transcript(lines, folder, columns)
+    check_accepted(ACCEPTED / f"crowded-{columns}.txt", found)
+
+
 def test_every_accepted_text_belongs_to_a_test():
-    names = {*QUICK, *LONG, "columns-40", "columns-200"}
+    names = {*QUICK, *LONG, "columns-40", "columns-200", "crowded-32", "crowded-80"}
     assert {path.stem for path in ACCEPTED.glob("*.txt") if not path.stem.startswith("collect-")} == names
