@@ -1,6 +1,10 @@
 """`epivote demo`: the small quiz that is installed with the command."""
 
-from epivote.cli.demo import _write_quiz
+import io
+import sys
+from pathlib import Path
+
+from epivote.cli.demo import _write_quiz, demo
 from said import run, said
 
 
@@ -34,3 +38,42 @@ def test_the_demo_leaves_other_files_alone(tmp_path, monkeypatch):
     assert (refused.exit_code, refused.stdout) == (1, "")
     assert refused.stderr == "epivote: mine already exists and holds other files (thesis.txt); name another folder\n"
     assert run("demo", "mine/thesis.txt").stderr == "epivote: mine/thesis.txt is not a directory; name another one\n"
+
+
+def test_the_command_is_shown_before_it_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written, seen = io.BytesIO(), []
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="utf-8"))
+
+    def app(words, *, standalone_mode):
+        seen.append((words, standalone_mode, written.getvalue().decode()))
+
+    monkeypatch.setattr("epivote.cli.main.app", app)
+    demo(Path("my quiz"))
+    sys.stdout.flush()
+    files = {"gold": "my quiz/birds-gold.csv", "out": "my quiz/result", "report": "my quiz/report.html"}
+    words = ["aggregate", "my quiz/birds.csv", "--size", "1..2"]
+    words += [word for name, file in files.items() for word in (f"--{name}", file)]
+    before = (
+        "Wrote a simulated quiz to my quiz/birds.csv, and its true sets to my quiz/birds-gold.csv.\n\n"
+        "$ epivote aggregate 'my quiz/birds.csv' --size 1..2 --gold 'my quiz/birds-gold.csv' --out 'my quiz/result' "
+        "--report 'my quiz/report.html'\n"
+    )
+    assert seen == [(words, False, before)]
+    assert written.getvalue().decode() == before + (
+        f"\nOpen {tmp_path / 'my quiz' / 'report.html'} in a browser to see the report.\n"
+        "The quiz is easy; on real ballots fewer sets are right. Try your own file, with the columns\n"
+        "voter,instance,alternatives (1..2 says that one or two alternatives are right):\n"
+        "  epivote aggregate YOUR.csv --size 1..2 --out result\n"
+    )
+
+
+def test_of_several_other_files_the_first_by_name_is_told(tmp_path):
+    made = tmp_path / "mine"
+    made.mkdir()
+    for name in ("c.txt", "a.txt", "d.txt", "b.txt", "birds.csv", "result"):
+        (made / name).write_text("dear")
+    refused = run("demo", made)
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert refused.stderr == f"epivote: {made} already exists and holds other files (a.txt); name another folder\n"
+    assert (made / "birds.csv").read_text() == "dear"
