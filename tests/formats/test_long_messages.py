@@ -70,7 +70,7 @@ def test_fields_of_json_min(here, count):
         f"m.json: it is unclear which field holds the choices (its fields are {listed(asked, 20)}); name it with "
         "--question"
     )
-    several = refused(here, "m.json", [{**about, **dict.fromkeys(asked, {"choices": ["a"]})}])
+    several = refused(here, "m.json", [{**about, **{name: {"choices": ["a"]} for name in asked}}])
     assert several == (
         f"m.json: it is unclear which field holds the choices (several do: {listed(asked, 20)}); name it with "
         "--question"
