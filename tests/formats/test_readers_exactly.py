@@ -51,6 +51,7 @@ def test_known_names_may_be_padded():
         (["a,b", "c,b,d"], None),
         (["a,b", "b", "a/b", "b/a"], "/"),
         (["a,", "a"], None),  # nothing is joined
+        (["a,b", "b", "x, ", ",y", " ,z"], ","),  # nor by a mark at the end
         (["a,b", "b", "a;b", "b;a"], ";"),
         (["a\tb", "b"], "\t"),
         (["a\nb", "b"], "\n"),

@@ -240,3 +240,12 @@ def test_questions_are_named_by_code_text_or_label(write):
     for name in ("Which? - robin", "Which? -*", "Q5_1"):
         assert refused(path, question=name).startswith(f"f.csv: no column matches {name!r}")
     assert read_export(path, format="forms", instances="Q5_1").ballots.instances == ("Q5_1",)
+
+
+def test_padding_around_names_of_options(write):
+    for header in ("Q [a] , Q [b]", "Q___a , Q___b", " Q_1, Q_2 ", "Q (choice=a) , Q (choice= b )"):
+        found = read_export(write(f"ResponseId,{header}\nann,yes,no\nbo,yes,yes\n"), format="forms")
+        assert found.ballots.instances == ("Q",)
+        assert [len(ticks) for _, ticks in found.ballots.items()] == [1, 2]
+    padded = read_export(write("ResponseId, Q7_Part_1 , Q7_Part_2\nann,Robin , \nbo, Robin,Wren\n"), format="forms")
+    assert ballots_of(padded) == {("ann", "Q7"): {"Robin"}, ("bo", "Q7"): {"Robin", "Wren"}}
