@@ -215,3 +215,74 @@ def test_an_annotation_of_nobody_is_refused(write):
     )
     assert gold.gold is not None
     assert dict(gold.gold) == {"1": {"a"}}
+
+
+# Words that tools and people use
+
+
+APPROVING = [
+    *("approved", "approve", "approves", "approval", "approvals", "yes", "y", "for", "in favour", "in favor", "favour"),
+    *("favor", "accept", "accepted", "acceptable", "agree", "agreed", "like", "liked", "select", "selected", "chosen"),
+    *("vote", "voted", "voted for", "support", "supported", "true", "1", "+1", "oui", "pour", "ja", "si", "sí"),
+]
+
+
+def test_words_for_approval(write):
+    for word in APPROVING:
+        for name in (word, word.upper(), f"{word}/ yes"):
+            text = f"# NUMBER ALTERNATIVES: 2\n# CATEGORY NAME 1: no\n# CATEGORY NAME 2: {name}\n1: 1, 2\n"
+            assert ballots_of(read_export(write("c.cat", text))) == {("line-1", "c"): {"2"}}
+
+
+LABEL_STUDIO = ["annotation_id", "created_at", "updated_at", "lead_time", "agreement", "history", "id", "annotator"]
+
+
+def test_fields_of_label_studio_are_no_questions(write):
+    record = {"id": 1, "annotator": 1, "annotation_id": 1, "q": {"choices": ["a"]}}
+    for name in LABEL_STUDIO[1:6]:
+        found = read_export(write("m.json", [{**record, name: {"choices": ["b"]} if name != "updated_at" else "1"}]))
+        assert ballots_of(found) == {("1", "1"): {"a"}}
+    assert refused("m.json", question="lead_time") == "m.json has no field 'lead_time'; its fields are 'q'"
+
+
+@pytest.mark.parametrize("kind", ["label-studio", "label-studio-min", "argilla"])
+@pytest.mark.parametrize("content", ["5", "null", '""', '"text"', "[1]", "[{}, []]"])
+def test_json_that_is_no_list_of_records(write, kind, content):
+    assert refused(write("j.json", content), format=kind) == (
+        "j.json is not a list of records; export it again as JSON"
+    )
+
+
+def test_elections_without_voters(write):
+    assert refused(write("e.abc.yaml", "profile: []\n")) == (
+        "e.abc.yaml holds no ballots; check that it is the file you meant"
+    )
+    assert refused(write("e.abc.yaml", "profile: [[]]\n")) == (
+        "e.abc.yaml: nobody approves anybody, so num_cand must say how many candidates there are"
+    )
+    assert read_export(write("e.abc.yaml", "profile: [[], [2]]\n")).ballots.alternatives == ("0", "1", "2")
+
+
+def test_a_damaged_parquet_file_is_said_wherever_it_shows(write, tmp_path):
+    from epivote import pack_files
+    from epivote.formats.file_tables import ParquetTable
+    from epivote.formats.source import SourceFile
+
+    path = tmp_path / "b.parquet"
+    frame = pl.DataFrame(
+        {"voter": [f"v{k}" for k in range(2000)], "instance": ["q"] * 2000, "alternatives": ["a"] * 2000}
+    )
+    frame.write_parquet(path, compression="uncompressed", statistics=False)
+    content = bytearray(path.read_bytes())
+    content[4:400] = b"\xff" * 396
+    path.write_bytes(content)
+    table = ParquetTable(SourceFile("b.parquet", path, ".parquet"))
+    for ask in (
+        lambda: table.select(["voter"]),
+        lambda: table.first(["voter"], 5),
+        lambda: list(table.batches(["voter"], 9)),
+    ):
+        with pytest.raises(EpivoteError, match=r"^b\.parquet is damaged Parquet \(.+\); write it again$"):
+            ask()
+    with pytest.raises(EpivoteError, match=r"^b\.parquet is damaged Parquet \(.+\); write it again$"):
+        pack_files([path.name], "packed")
