@@ -249,3 +249,11 @@ def test_padding_around_names_of_options(write):
         assert [len(ticks) for _, ticks in found.ballots.items()] == [1, 2]
     padded = read_export(write("ResponseId, Q7_Part_1 , Q7_Part_2\nann,Robin , \nbo, Robin,Wren\n"), format="forms")
     assert ballots_of(padded) == {("ann", "Q7"): {"Robin"}, ("bo", "Q7"): {"Robin", "Wren"}}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_line_breaks_within_questions_are_kept(tmp_path, end):
+    lines = [f'Respondent ID,"Birds{end}here?",,', ",robin,wren,owl", "ann,robin,,", "bo,,wren,owl", ""]
+    (tmp_path / "f.csv").write_bytes(end.join(lines).encode())
+    found = read_export(tmp_path / "f.csv")
+    assert ballots_of(found) == {("ann", f"Birds{end}here?"): {"robin"}, ("bo", f"Birds{end}here?"): {"wren", "owl"}}
