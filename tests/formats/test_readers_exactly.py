@@ -61,6 +61,13 @@ def test_names_that_come_back_tell_the_mark(cells, mark):
     assert joining_mark(pl.Series(cells)) == mark
 
 
+@pytest.mark.parametrize(("place", "mark"), [(49_999, ","), (50_000, None)])
+def test_fifty_thousand_cells_are_looked_at(place, mark):
+    cells = ["a,b", *(f"x{number}" for number in range(1, place)), "b"]
+    assert cells.index("b") == place
+    assert joining_mark(pl.Series(cells)) == mark
+
+
 def test_bars_are_stripped_only_where_all_of_them_are_padded():
     for cells, names in (
         (["a | b", "c | d | e"], [["a", "b"], ["c", "d", "e"]]),
