@@ -53,6 +53,8 @@ def test_groups(given):
     priors = (0.270404341, 0.707501989, 0.296269966, 0.494322178, 0.38529299, 0.733647221)
     assert tuple(np.ravel(two.parameters_.group_priors)) == near(*priors)
     assert tuple(np.ravel(two.parameters_.group_shares)) == near(0.538808738, 0.461191262)
+    for name in given.ballots.instances:
+        assert two.truth_[name] == two.best_sets(name, 1)[0][0]
     three = EM(BOUNDS, groups=3, seed=2, shrinkage=1.5).fit(given.ballots)
     assert three.n_iter_ == 23
     assert (three.log_likelihoods_[-1], *np.ravel(three.parameters_.group_shares)) == near(
