@@ -36,6 +36,7 @@ def refused(path, **options):
 
 def test_known_names_may_be_padded():
     assert joining_mark(pl.Series([" a,b ", "c;d"]), {"a,b", "c", "d"}) == ";"
+    assert joining_mark(pl.Series([" a,b ", "c,d"]), {"a,b", "c", "d"}) == ","
     assert joining_mark(pl.Series(["a;b", " c , d"]), {"a;b", "c", "d"}) == ","
     assert joining_mark(pl.Series([" a,b "]), {"a,b"}) is None
 
@@ -103,6 +104,8 @@ def test_lists_beside_joined_cells():
     [
         ('["a", 1]', ["a", "1"]),
         (" ['a', 'b'] ", ["a", "b"]),
+        ("\u00a0['a', 'b']\u00a0", ["a", "b"]),
+        ('\u00a0["a"]', ["a"]),
         ("['a' 'b'\n 'c']", ["a", "b", "c"]),
         ("('a',)", ["a"]),
         ("{'a'}", ["a"]),
