@@ -102,6 +102,8 @@ def test_every_table_and_key_of_a_file():
         'a = """[{"""',
         'a = """\\"""\n"""',
         "a = 1 # {",
+        "a = '''\nx = 1'''",
+        'a = """x\ny = 1\nz = 1"""',
     ],
 )
 def test_what_stands_before_a_key_does_not_hide_it(before):
