@@ -1,6 +1,8 @@
 """The whole text of tasks that are made from a folder or a table, word by word."""
 
 import os
+import re
+from pathlib import Path
 
 import pytest
 
@@ -139,6 +141,20 @@ def test_cells_beyond_the_columns_and_missing_ones_do_no_harm(tmp_path):
     assert made.text.endswith('[[instances]]\nname = "a"\ntext = "A"\ngold = ["x"]\n\n[[instances]]\nname = "b"\n')
 
 
+def test_the_first_line_alone_tells_the_separator(tmp_path):
+    made = table_of(tmp_path, "name;text\na;1,2,3,4\t\nb;5,6,7,8\t\n")
+    assert made.text.endswith('name = "a"\ntext = "1,2,3,4"\n\n[[instances]]\nname = "b"\ntext = "5,6,7,8"\n')
+
+
+def test_files_of_the_current_folder_come_by_their_numbers_before_those_with_letters(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a10.png", "a9.png", "10.png", "9.png", "1²3.png"):
+        (tmp_path / name).touch()
+    made = task_from(Path(), Path("quiz.toml"), ["x"])
+    found = re.findall('^picture = "(.*)"$', made.text, re.MULTILINE)
+    assert found == ["1²3.png", "9.png", "10.png", "a9.png", "a10.png"]
+
+
 def test_refusals_in_full(tmp_path):
     target = tmp_path / "quiz.toml"
     with pytest.raises(FileError) as told:
@@ -150,6 +166,8 @@ def test_refusals_in_full(tmp_path):
     assert str(told.value) == (
         f"{source} holds no instances; a folder needs pictures, sounds or videos, a CSV file rows"
     )
+    with pytest.raises(InputError, match="items.csv holds no instances"):
+        table_of(tmp_path, "")
     with pytest.raises(InputError) as told:
         table_of(tmp_path, "name,Best Colour\na,b\n")
     assert str(told.value) == (
