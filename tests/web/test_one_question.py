@@ -2,117 +2,32 @@
 
 import re
 from contextlib import contextmanager
-from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
+from one_participant import QUIZ, Quiz, emptied
 from starlette.datastructures import FormData
-from starlette.requests import Request
 
-from epivote.web.estimation.runner import Estimation
 from epivote.web.languages import language
-from epivote.web.site import Site
-from epivote.web.store import NotOpenError, Store, TroubleError, open_database
-from epivote.web.task import read_task
+from epivote.web.store import NotOpenError, Store, TroubleError
 from epivote.web.views import question
 from epivote.web.views.errors import PageError
 from epivote.web.views.question_form import read_form, seal
-from epivote.web.views.visit import PARTICIPANT, NotJoinedError, Visit
-from one_moment import NO_LIMITS
-from small_quiz import write_quiz
-
-QUIZ = """
-title = "Shapes"
-size = "1..2"
-[[alternatives]]
-name = "dot"
-[[alternatives]]
-name = "line"
-[[alternatives]]
-name = "ring"
-[[instances]]
-name = "a"
-text = "Question a"
-picture = "dot.svg"
-[[instances]]
-name = "b"
-text = "Question b"
-alternatives = ["ring", "dot"]
-[[instances]]
-name = "c"
-text = "Question c"
-"""
+from epivote.web.views.visit import NotJoinedError
+from in_process import store_of
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("quiz")
-
-
-@pytest.fixture(scope="module")
-def database(folder):
-    opened = open_database(f"sqlite:///{folder / 'quiz.db'}")
-    yield opened
-    opened.close()
+def opened(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("quiz")
+    with store_of(folder) as store:
+        yield store, folder
 
 
 @pytest.fixture
-def store(database):
-    """An empty store."""
-    kept = Store(database)
-    kept.open_task()
-    for each in kept.participants():
-        kept.forget(voter(kept, each.name).id)
-    return kept
-
-
-def voter(store, name):
-    """Whoever has a name, joining if need be."""
-    found = store.program(name) if name.startswith("robot") else store.join(name, "")
-    assert found is not None
-    return found
-
-
-class Quiz:
-    """The quiz for one participant."""
-
-    def __init__(self, store, folder, text=QUIZ, **settings):
-        task = replace(read_task(write_quiz(folder, text)), **settings)
-        self.site, self.store = Site(task, store, store.secrets(), Estimation(store, task), NO_LIMITS), store
-        self.app = SimpleNamespace(state=SimpleNamespace(site=self.site))
-        self.ann = store.join("ann", "")
-
-    def visit(self, position=1, accept="text/html", **fields):
-        """A request of the participant, with the fields of a form."""
-        sealed = self.site.signer.seal(PARTICIPANT, self.ann.token)
-        headers = [
-            (b"cookie", f"{self.site.cookie(PARTICIPANT)}={sealed}".encode()),
-            (b"accept", accept.encode()),
-            (b"host", b"testserver"),
-        ]
-        scope = {"type": "http", "method": "GET", "path": f"/question/{position}", "query_string": b"", "app": self.app}
-        scope |= {"headers": headers, "scheme": "http", "path_params": {"position": str(position)}}
-        given = [(name, each) for name, value in fields.items() for each in (value if type(value) is list else [value])]
-        return Visit(Request(scope), FormData(given))
-
-    def place(self, name):
-        """The position of a question."""
-        return question._place(self.visit(), self.site.task.by_name[name])
-
-    def say(self, name, action="answer", ticks=(), **fields):
-        """Answer a question as its page would."""
-        instance = self.site.task.by_name[name]
-        keys = [each.key for each in self.site.task.alternatives if each.name in ticks]
-        given = {"shown": seal(self.visit(), instance), "action": action, "tick": keys} | fields
-        return question.answer(self.visit(self.place(name), **given))
-
-    @property
-    def sheet(self):
-        return self.store.sheet(self.ann.token)
-
-
-@pytest.fixture
-def quiz(store, folder):
+def quiz(opened):
+    """Makes the quiz of somebody who has just joined: `quiz(text, order="doubtful")`."""
+    store, folder = opened
+    emptied(store)
     return lambda text=QUIZ, **settings: Quiz(store, folder, text, **settings)
 
 
@@ -266,7 +181,7 @@ def test_an_old_form_of_a_question_with_enough_ballots(quiz):
     with refused(NotOpenError, "enough"):
         ann.say("a", ticks=["dot"], shown=old)
     assert question.show(ann.visit(ann.place("a"))).headers["location"] == "/question"
-    ann.store.forget(voter(ann.store, "robot").id)
+    ann.store.forget(ann.store.program("robot").id)
     ann.say("a", ticks=["dot"])
     assert ann.say("a", ticks=["line"], shown=old).status_code == 409, "one's own ballot may be changed"
     assert question.show(ann.visit(ann.place("a"))).status_code == 200
