@@ -222,8 +222,8 @@ def roofline_section(results: Results) -> str:
         "## Against the memory of the machine\n\n"
         f"Read bandwidth: {found['bandwidth']['one core'] / 1e9:.1f} GB/s on one core, "
         f"{found['bandwidth']['all cores'] / 1e9:.1f} on all. "
-        "What an iteration reads at least: a voter per ballot and where each instance begins; EM a mask per ballot as "
-        "well, which AMLE needs only where a set is chosen anew.\n\n"
+        "An iteration must read at least the voter of every ballot and the start of every instance. EM also reads the "
+        "approvals of every ballot, as a mask; AMLE reads them only for instances whose set may change.\n\n"
         f"{table(columns, rows)}" + "".join(f"\nInstructions: {reason}.\n" for reason in reasons)
     )
 

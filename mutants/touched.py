@@ -51,7 +51,10 @@ class Touched:
 
 
 def run_suite(root: Path, folder: Path, files: Sequence[str] = ()) -> None:
-    """Run the tests of `make test` and `make test-long`, or those of some files, under coverage, in every process they start."""
+    """Run the tests of `make test` and `make test-long`, or those of some files, under coverage.
+
+    Processes that they start are covered too.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for old in (*folder.glob("coverage*"), folder / "touched.json"):
         old.unlink(missing_ok=True)
@@ -157,7 +160,10 @@ def main() -> None:
         if share < WANTED:
             print(f"{share:5.1f} %  {Path(file).relative_to(root) if Path(file).is_absolute() else file}")
     total = content["totals"]["percent_covered"]
-    print(f"{total:.1f} % of lines and branches are run by `make test` and `make test-long`; by line: build/coverage/index.html")
+    print(
+        f"{total:.1f} % of lines and branches are run by `make test` and `make test-long`; "
+        "by line: build/coverage/index.html"
+    )
 
 
 if __name__ == "__main__":

@@ -70,6 +70,15 @@ def test_sure_and_doubtful_sets_are_told_apart_by_the_threshold(fitted, threshol
     assert summary.review(3) == fitted.review(threshold)[:3]
 
 
+def test_gold_sets_that_were_given_are_not_counted(crowd):
+    gold = {name: crowd.gold[name] for name in crowd.ballots.instances[:9]}
+    fitted = EM((1, 2)).fit(crowd.ballots, gold=gold)
+    summary, confidence = summarize(fitted), fitted.confidence_.tolist()[9:]
+    assert summary.n_sure == sum(each >= SURE for each in confidence)
+    assert summary.n_doubtful == sum(each < SURE for each in confidence)
+    assert summary.expected_right == pytest.approx(sum(confidence))
+
+
 def test_a_confidence_of_exactly_the_threshold_is_sure(fitted):
     values = np.full(60, np.nextafter(SURE, 0))
     values[:2] = SURE

@@ -51,7 +51,7 @@ def summary(found: Found, sets: Sequence[str]) -> str:
     rows = []
     for tool in TITLES:
         results = [found[tool, name].result for name in sets if (tool, name) in found]
-        if len(results) == len(sets) and not any("failed" in each for each in results):
+        if results and len(results) == len(sets) and not any("failed" in each for each in results):
             ratios = [seconds(found, tool, name) / seconds(found, YARDSTICK, name) for name in sets]
             rows.append([TITLES[tool], *cells(mean_of(results)), f"{min(ratios):.1f}-{max(ratios):.1f}"])
     return table(HEAD, rows)

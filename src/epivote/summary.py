@@ -171,18 +171,18 @@ class Summary:
 
     @cached_property
     def n_sure(self) -> int:
-        """How many sets have at least the confidence `threshold`."""
-        return int(np.sum(self.confidence >= self.threshold))
+        """How many sets have at least the confidence `threshold`; gold sets that were given do not count."""
+        return int(np.sum(self.confidence[self.estimated_places] >= self.threshold))
 
     @property
     def n_doubtful(self) -> int:
         """How many sets have a confidence below `threshold`."""
-        return len(self.confidence) - self.n_sure
+        return len(self.estimated_places) - self.n_sure
 
     @property
     def expected_right(self) -> float:
-        """How many sets should be exactly right, if the confidence holds."""
-        return float(self.confidence.sum())
+        """How many sets should be exactly right, if the confidence holds; gold sets that were given do not count."""
+        return float(self.confidence[self.estimated_places].sum())
 
     def review(self, limit: int | None = None) -> list[Doubt]:
         """The doubtful instances, most doubtful first; no more than `limit` if it is given."""

@@ -207,12 +207,20 @@ def sets(tmp_path):
     return truth, gold
 
 
+@pytest.mark.parametrize(("count", "ending"), [(10, "'i', 'j'. If"), (11, "'i', 'j' and 1 more. If")])
+def test_ten_alternatives_are_named(count, ending, tmp_path):
+    (tmp_path / "t.csv").write_text(
+        "instance,alternatives\n" + "".join(f"q{name},{name}\n" for name in "abcdefghijk"[:count])
+    )
+    assert ending in said("evaluate", tmp_path / "t.csv", tmp_path / "t.csv")
+
+
 def test_scores(sets, tmp_path):
     text = said("evaluate", *sets)
     lines = text.splitlines()
     assert lines[:2] == [
         "2 of 3 sets are exactly right, 0.67 (95 % CI 0.21-0.94); 4 were estimated.",
-        "Alternatives found in both files: a, b. If more were offered, name all with --alternatives or --menu.",
+        "Alternatives found in both files: 'a', 'b'. If more were offered, name all with --alternatives or --menu.",
     ]
     accuracy, promises = tables(text)
     assert accuracy.rows[0][:3] == ["0/1", "0.667", "0.208-0.939"]

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from epivote import Ballots, InputError, simulate, write_ballots, write_truths
+from epivote import Ballots, InputError, SizeBounds, simulate, write_ballots, write_truths
 from epivote.cli.again import Again
 from epivote.cli.options import Fitting
 from epivote.cli.screen import Page, ScreenColumn
-from epivote.cli.show_aggregate import Told, next_command, other, read_notes
+from epivote.cli.show_aggregate import Told, headline_of, next_command, other, read_notes
 from epivote.cli.show_packed import next_of_packed
 from epivote.cli.show_review import write_review
 from epivote.data.numbers import chosen_percent, in_percent, percent, whole_percent, with_interval
@@ -112,6 +112,31 @@ def test_how_the_file_was_read_is_said_in_whole_sentences(empty, inferred):
         * inferred,
     ]
     assert read_notes(SimpleNamespace(export=export), ["noted before"]) == ["noted before", *said]
+
+
+@pytest.mark.parametrize(
+    ("n_sets", "n_sure", "n_gold", "expected"),
+    [
+        (5, None, 0, "Found 5 sets of size 1..2."),
+        (1, 1, 0, "Found 1 set of size 1..2, with a confidence of 95 % or more."),
+        (5, 5, 0, "Found 5 sets of size 1..2, all with a confidence of 95 % or more."),
+        (5, 0, 0, "Found 5 sets of size 1..2: 0 with a confidence of 95 % or more, 5 doubtful."),
+        (
+            1_200,
+            1_100,
+            1,
+            "Found 1,200 sets of size 1..2: 1,100 with a confidence of 95 % or more, 100 doubtful. 1 gold set is kept as given.",
+        ),
+        (5, 5, 2, "Found 5 sets of size 1..2, all with a confidence of 95 % or more. 2 gold sets are kept as given."),
+        (5, None, 2, "Found 5 sets of size 1..2. 2 gold sets are kept as given."),
+        (0, 0, 3, "3 gold sets are kept as given."),
+    ],
+)
+def test_the_headline_counts_sets_by_confidence_and_gold_apart(n_sets, n_sure, n_gold, expected):
+    ballots = SimpleNamespace(n_instances=n_sets + n_gold)
+    estimate = SimpleNamespace(ballots=ballots, bounds=SizeBounds(1, 2))
+    summary = SimpleNamespace(estimate=estimate, n_own_sizes=0, threshold=0.95)
+    assert headline_of(summary, n_sets, n_sure) == expected
 
 
 def test_everything_is_shown_on_request(folder):

@@ -2,6 +2,7 @@
 
 import json
 import math
+import textwrap
 from dataclasses import asdict
 
 import pytest
@@ -135,18 +136,23 @@ def expected_page(told):
     )
     yield f"({signed(same)} of the pushes is the threshold, which is the same for every alternative.)"
     for account in told.accounts:
-        parts = [f"  {'in ' if account.chosen else 'out'} {account.alternative}: margin {signed(account.margin)}"]
-        parts += [f" (included with {shown(account.probability)}) = prior {signed(account.prior)}"]
+        mark = "in " if account.chosen else "out"
+        chance = shown(account.probability)
+        yield f"  {mark} {account.alternative}: margin {signed(account.margin)}, inclusion probability {chance}"
+        parts = [f"= prior {signed(account.prior)}"]
         strongest = sorted(account.pushes, key=lambda voter: abs(account.pushes[voter]), reverse=True)
         for voter in strongest[:5]:
             sign, *number = signed(account.pushes[voter])
             blank = "" if voter in account.ticked_by else " (no tick)"
-            parts += [f" {sign} {''.join(number)} {voter}{blank}"]
+            parts += [f"{sign} {''.join(number)} {voter}{blank}"]
         others = [account.pushes[voter] for voter in strongest[5:]]
         if others:
             sign, *number = signed(sum(others))
-            parts += [f" {sign} {''.join(number)} from {len(others)} others"]
-        yield "".join(parts)
+            parts += [f"{sign} {''.join(number)} from {len(others)} other{'s' * (len(others) > 1)}"]
+        glued = " ".join(part.replace(" ", "~") for part in parts)
+        indent = {"initial_indent": " " * 6, "subsequent_indent": " " * 6}
+        for line in textwrap.wrap(glued, 80, break_on_hyphens=False, break_long_words=False, **indent):
+            yield line.replace("~", " ")
     yield from ("", "Most probable sets:")
     for names, chance in told.runners_up:
         yield f"  {shown(chance):>8}  {{{', '.join(names)}}}"
@@ -168,13 +174,43 @@ def test_the_page_says_the_numbers_line_by_line(voters):
     known = MaximumLikelihood(hit_rates, false_alarm_rates, [0.3, 0.4, 0.5, 0.6], (1, 2))
     told = known.fit(Ballots.from_mapping(ballots, alternatives=list("abcd"))).explain("z")
     assert told.to_text().splitlines() == list(expected_page(told))
-    assert ("others" in told.to_text()) == (voters > 5)
+    assert ("from 1 other" in told.to_text()) == (voters == 6)
+    assert ("others" in told.to_text()) == (voters > 6)
+
+
+@pytest.mark.parametrize(("width", "shown", "last"), [(8, 8, None), (9, 8, "1 alternative"), (12, 8, "4 alternatives")])
+def test_a_page_shows_the_strongest_alternatives(width, shown, last):
+    menu = [f"a{j:02}" for j in range(width)]
+    ballots = Ballots.from_mapping({("v", "z"): {"a03"}}, alternatives=menu)
+    told = MaximumLikelihood(0.8, 0.2).fit(ballots).explain("z")
+    lines = told.to_text().splitlines()
+    headed = [line.split()[1].rstrip(":") for line in lines if "inclusion probability" in line]
+    assert headed == [each.alternative for each in told.accounts[:shown]]
+    assert len(told.accounts) == width
+    assert [line for line in lines if line.startswith("  and ")] == (
+        [f"  and {last} with less evidence"] if last else []
+    )
+
+
+def test_all_alternatives_of_the_set_are_shown():
+    menu = [f"a{j:02}" for j in range(12)]
+    ballots = Ballots.from_mapping({("v", "z"): set(menu[:10])}, alternatives=menu)
+    text = MaximumLikelihood(0.8, 0.2).fit(ballots).explain("z").to_text()
+    assert text.count("inclusion probability") == text.count("  in  ") == 10
+    assert "  and 2 alternatives with less evidence" in text
+
+
+@pytest.mark.parametrize(("letters", "fits"), [(53, True), (54, False)])
+def test_a_line_has_at_most_80_columns(letters, fits):
+    voter = "v" * letters
+    text = MaximumLikelihood(0.8, 0.3).fit(Ballots.from_mapping({(voter, "z"): {"a"}})).explain("z").to_text()
+    assert f"      = prior +0.00{' ' if fits else chr(10) + 6 * ' '}+ 0.98 {voter}\n" in text
 
 
 def test_pushes_of_nothing_are_written_with_a_plus():
     ballots = Ballots.from_mapping({(f"v{i}", "z"): {"a"} for i in range(7)}, alternatives=["a", "b"])
     text = MaximumLikelihood(0.5, 0.5).fit(ballots).explain("z").to_text()
-    assert "prior +0.00 + 0.00 v0 + 0.00 v1 + 0.00 v2 + 0.00 v3 + 0.00 v4 + 0.00 from 2 others" in text
+    assert "prior +0.00 + 0.00 v0 + 0.00 v1 + 0.00 v2 + 0.00 v3 + 0.00 v4\n      + 0.00 from 2 others" in text
 
 
 def test_all_of_an_explanation_is_ready_for_json():

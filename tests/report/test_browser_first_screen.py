@@ -2,6 +2,7 @@
 
 import csv
 import io
+import time
 from urllib.parse import quote
 
 import pytest
@@ -64,7 +65,7 @@ def test_the_navigation_stays_and_marks_the_section(browser, report):
     _, path = report
     with opened(browser, path, reduced_motion="reduce") as page:
         page.get_by_role("link", name="Voters").first.click()
-        page.wait_for_function("document.querySelector('nav [aria-current]')?.textContent === 'Voters'")
+        page.locator("nav [aria-current]", has_text="Voters").wait_for()
         assert page.locator("nav").bounding_box()["y"] == 0
         assert page.locator("#voters-title").bounding_box()["y"] >= page.locator("nav").bounding_box()["height"]
 
@@ -81,7 +82,7 @@ def test_an_address_opens_its_instance(browser, report):
         assert page.locator("tr.detail a").get_attribute("href") == "#instance=picture%204"
         page.locator(f"{INSTANCES} {FIND}").fill("nothing like it")
         page.locator(".sample a", has_text="picture 6").click()
-        page.wait_for_function("document.querySelectorAll('tr.detail').length === 2")
+        page.locator("tr.detail").nth(1).wait_for()
         assert page.evaluate("document.activeElement.textContent") == "picture 6", "found although a filter hid it"
         page.evaluate("location.hash = '#instance=nowhere'")
         page.evaluate("location.hash = '#instance=%E0%A4%A'")
@@ -104,10 +105,11 @@ def test_addresses_of_nasty_names(browser, nasty, tmp_path):
     with opened(browser, path) as page:
         for name in nasty.instances:
             page.evaluate("hash => { location.hash = hash }", f"#instance={quote(name, safe='')}")
-            page.wait_for_function(
-                "name => [...document.querySelectorAll('#instance-table [aria-expanded=true]')].some(e => e.textContent === name)",
-                arg=name,
-            )
+            opened_names = page.locator("#instance-table [aria-expanded=true]")
+            end = time.monotonic() + 30
+            while name not in opened_names.all_text_contents():
+                assert time.monotonic() < end, name
+                page.wait_for_timeout(20)
 
 
 # Rows as CSV

@@ -389,7 +389,7 @@ def test_rules_that_count_say_so(crowd, tmp_path):
         .text()
         .endswith(
             "Majority only counts approvals: these are shares of approvals on its own sets, without intervals, because "
-            "nothing is known about how sure the sets are."
+            "this method does not say how likely its sets are to be right."
         )
     )
     caption = page.section("voters").one("figcaption").text()

@@ -132,6 +132,13 @@ def test_the_page_says_what_was_measured(monkeypatch):
     assert page.count(f"| {TITLES['crowd-kit-glad']} |") == 1, "means are of tools that ran on every set"
 
 
+def test_a_page_without_our_own_figures_has_no_means(monkeypatch):
+    monkeypatch.setattr(tools, "REAL", {"birds": "ten birds"})
+    page = tools.page({("snorkel", "birds"): measured()})
+    assert f"| {TITLES['snorkel']} |" not in page
+    assert "Not measured yet: `birds`" in page
+
+
 def test_a_tool_that_hangs_is_kept_as_such(monkeypatch):
     monkeypatch.setattr(comparison, "TIME_LIMIT", 60)
     monkeypatch.setattr(comparison, "WAITING", 0.0001)

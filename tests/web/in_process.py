@@ -106,7 +106,7 @@ def organiser(app):
     return client
 
 
-def until(condition, seconds=60.0):
+def until(condition, seconds=150.0):
     """Wait until something holds."""
     end = time.monotonic() + seconds
     while not (found := condition()):

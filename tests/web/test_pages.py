@@ -6,6 +6,7 @@ import wave
 import pytest
 
 from asking import Visitor
+from in_process import until
 from listening import serving_here
 from small_quiz import QUIZ, write_quiz
 from watching import DESKTOP, PHONE, act, barriers, device, join, overflow, ticked
@@ -189,7 +190,7 @@ def test_french(browser, served):
         assert page.locator("html").get_attribute("lang") == "fr"
         english = page.locator("a[href^='/language/en'], form[action^='/language/en'] button").first
         english.click()
-        page.wait_for_function("document.documentElement.lang === 'en'")
+        page.locator("html[lang=en]").wait_for()
         page.goto("/language/fr")
         join(page, "française")
         assert page.locator("html").get_attribute("lang") == "fr"
@@ -207,7 +208,7 @@ def test_the_language_can_be_changed_on_a_refused_form(browser, served):
         page.locator("[role=alert]").wait_for()
         assert barriers(page) == []
         page.locator("a[href='/language/fr']").click()
-        page.wait_for_function("document.documentElement.lang === 'fr'")
+        page.locator("html[lang=fr]").wait_for()
         assert page.locator("input[name=nickname]").is_visible()
 
 
@@ -234,7 +235,7 @@ def test_sound_link_and_a_menu_of_its_own(browser, serve_here, tmp_path):
     running = serve_here(QUIZ.split("[[instances]]")[0] + ONE_WITH_SOUND)
     with device(browser, running) as page:
         join(page, "listener")
-        page.wait_for_function("document.querySelector('audio').duration > 0.4")
+        until(lambda: page.locator("audio").evaluate("sound => sound.duration > 0.4"))
         assert page.locator("main a[target=_blank]").get_attribute("rel").split() >= ["noopener"]
         assert page.locator("input[name=tick]").count() == 2
         page.keyboard.press("2")

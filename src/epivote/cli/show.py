@@ -10,12 +10,14 @@ from rich.table import Table
 
 from epivote.cli.console import print_json, table, terminal
 from epivote.data.estimate import Estimate
-from epivote.data.names import counted
+from epivote.data.names import counted, listing
 from epivote.data.numbers import percent, with_interval
 from epivote.estimate.explain import Explanation
 from epivote.evaluate.calibration import CalibrationBin
 from epivote.evaluate.metrics import Scores
 from epivote.planning import Plan, PlanCheck
+
+ALTERNATIVES_SHOWN = 10  # names in a sentence; a round number
 
 
 def explanation(told: Explanation, *, as_json: bool) -> None:
@@ -149,9 +151,9 @@ def scores_table(
         f"{with_interval(exact.mean, exact.low, exact.high)}; {n_truths:,} were estimated."
     )
     if guessed_alternatives is not None:
+        names = listing(guessed_alternatives, ALTERNATIVES_SHOWN)
         console.print(
-            f"Alternatives found in both files: {', '.join(guessed_alternatives)}. If more were offered, name all with "
-            "--alternatives or --menu.",
+            f"Alternatives found in both files: {names}. If more were offered, name all with --alternatives or --menu.",
             markup=False,
         )
     console.print()

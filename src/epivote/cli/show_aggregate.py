@@ -113,15 +113,22 @@ def _counts(ballots: AnyBallots) -> str:
 
 
 def headline(summary: Summary) -> str:
-    """How many sets were found, and how many of them can be relied on."""
-    n_sets = len(summary.estimate.truths)
-    found = f"Found {counted(n_sets, 'set')} {sizes_of(summary)}"
-    if not summary.is_rated:
-        return f"{found}."
-    sure = f"with a confidence of {chosen_percent(summary.threshold)} or more"
-    if not summary.n_doubtful:
-        return f"{found}, {'all ' if n_sets > 1 else ''}{sure}."
-    return f"{found}: {summary.n_sure:,} {sure}, {summary.n_doubtful:,} doubtful."
+    """How many sets were found, and how many of them can be relied on; gold sets count apart."""
+    return headline_of(summary, len(summary.estimated_places), summary.n_sure if summary.is_rated else None)
+
+
+def headline_of(summary: Summary, n_sets: int, n_sure: int | None) -> str:
+    """The same for these counts; `n_sure` is None where no confidence is stated."""
+    n_gold = summary.estimate.ballots.n_instances - n_sets
+    kept = f"{counted(n_gold, 'gold set')} {'is' if n_gold == 1 else 'are'} kept as given."
+    if not n_sets:
+        return kept
+    found, sure = f"Found {counted(n_sets, 'set')} {sizes_of(summary)}", ""
+    if n_sure is not None:
+        least = f"with a confidence of {chosen_percent(summary.threshold)} or more"
+        every = f", {'all ' if n_sets > 1 else ''}{least}"
+        sure = every if n_sure == n_sets else f": {n_sure:,} {least}, {n_sets - n_sure:,} doubtful"
+    return f"{found}{sure}." + (f" {kept}" if n_gold else "")
 
 
 def short_confidence(summary: Summary) -> tuple[str, ...]:
@@ -130,17 +137,11 @@ def short_confidence(summary: Summary) -> tuple[str, ...]:
         return ()
     known, right = summary.estimate.calibration, f"About {round(summary.expected_right):,} should be exactly right"
     if known is None and summary.reproducibility is None:
-        return (f"{right}, if voters err independently{_kept(summary)}.",)
+        return (f"{right}, if voters err independently.",)
     basis = "is the probability under the model" if known is None else "was lowered for shared mistakes"
     if known is not None and known.source == "gold":
         basis = f"is calibrated with {counted(len(summary.estimate.gold), 'gold set')}"
     return f"{right}; confidence {basis}.", *short_gold(summary)
-
-
-def _kept(summary: Summary) -> str:
-    """How many gold sets were kept, where they were too few to calibrate with."""
-    count = len(summary.estimate.gold)
-    return f"; {counted(count, 'gold set')} kept as given" if count else ""
 
 
 def sizes_of(summary: Summary) -> str:

@@ -21,15 +21,14 @@ from epivote.cli.show_aggregate import (
     Told,
     ending,
     fit_in,
+    headline_of,
     how,
     scored,
-    sizes_of,
     warnings_of_fit,
 )
 from epivote.cli.show_voters import voter_lines
 from epivote.data.estimate import Estimate
-from epivote.data.names import counted
-from epivote.data.numbers import chosen_percent, in_percent, percent
+from epivote.data.numbers import chosen_percent, in_percent
 from epivote.estimate.review import SURE
 from epivote.summary import Summary
 
@@ -78,17 +77,15 @@ def packed_tables(fitted: Fitted, seen: Seen, told: Told) -> None:
 
 
 def _headline(summary: Summary, seen: Seen) -> str:
-    found = f"Found {counted(seen.sets, 'set')} {sizes_of(summary)}"
-    if not seen.doubtful:
-        return f"{found}."
-    shares = ", ".join(f"{percent(seen.above[step] / seen.sets)} at least {chosen_percent(step)}" for step in STEPS)
-    return f"{found}. Confidence: {shares}."
+    n_sets = len(summary.estimated_places)
+    return headline_of(summary, n_sets, seen.above[SURE] - (seen.sets - n_sets) if seen.doubtful else None)
 
 
 def _doubtful(page: Page, seen: Seen) -> list[Text]:
     rows = [(name, ", ".join(found) or NONE, in_percent(sure)) for sure, name, found in seen.doubtful]
     below = seen.sets - seen.above[SURE]
-    title = f"Least confident sets ({len(rows)}; {below:,} have a confidence below {chosen_percent(SURE)})"
+    have = "has" if below == 1 else "have"
+    title = f"Least confident sets ({len(rows)}; {below:,} {have} a confidence below {chosen_percent(SURE)})"
     return [*page.wrapped(title), *page.table(SET_COLUMNS, rows)]
 
 

@@ -62,10 +62,11 @@ def show_review(
     fitted: Fitted, doubts: Sequence[Doubt], threshold: float, output: Path | None, again: Again, *, as_json: bool
 ) -> None:
     """Doubtful instances on one screen, where all of them are, and how to see why one is doubtful."""
-    n_sets, sure = fitted.export.ballots.n_instances, chosen_percent(threshold)
     if as_json:
-        print_json({"threshold": threshold, "instances": n_sets, "review": map(asdict, doubts)})
+        n_instances = fitted.export.ballots.n_instances
+        print_json({"threshold": threshold, "instances": n_instances, "review": map(asdict, doubts)})
         return
+    n_sets, sure = len(fitted.summary.estimated_places), chosen_percent(threshold)
     page = Page(terminal())
     if not doubts:
         page.show([page.wrapped(f"No instance is doubtful: all {n_sets:,} sets have a confidence of {sure} or more.")])

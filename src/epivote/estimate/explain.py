@@ -16,6 +16,9 @@ from epivote.estimate.workload import InMemoryWorkload
 
 RUNNERS_UP = 4  # sets shown beside the best; a round number
 PUSHES_SHOWN = 5  # voters named one by one; the others are summed up
+ALTERNATIVES_SHOWN = 8  # strongest ones on a page for people; with two or three lines each they fit a screen
+WIDTH = 80  # columns, those of a usual terminal
+INDENT = " " * 6  # of the terms below an alternative
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,11 @@ class Explanation:
         is_calibrated = any(account.calibration for account in self.accounts)
         return "prior, pushes and calibration" if is_calibrated else "prior and pushes"
 
+    @property
+    def _shown(self) -> list[Account]:
+        """The strongest alternatives, and those of the set."""
+        return [each for rank, each in enumerate(self.accounts) if each.chosen or rank < ALTERNATIVES_SHOWN]
+
     def to_dict(self) -> dict[str, object]:
         """All of it, ready for JSON."""
         return {**asdict(self), "bound_effect": self.bound_effect}
@@ -116,13 +124,15 @@ class Explanation:
             f"Log-odds of each alternative; {self._parts} add up to the margin.",
             f"({-self.threshold:+.2f} of the pushes is the threshold, which is the same for every alternative.)",
         ]
-        for account in self.accounts:
+        for account in self._shown:
             mark = "in " if account.chosen else "out"
             lines.append(
-                f"  {mark} {account.alternative}: margin {account.margin:+.2f} (included with "
-                f"{in_percent(account.probability)})"
-                f" = prior {account.prior:+.2f} {_pushes(account)}{_calibration(account)}"
+                f"  {mark} {account.alternative}: margin {account.margin:+.2f}, "
+                f"inclusion probability {in_percent(account.probability)}"
             )
+            lines += _filled([f"= prior {account.prior:+.2f}", *_pushes(account), *_calibration(account)])
+        hidden = len(self.accounts) - len(self._shown)
+        lines += [f"  and {counted(hidden, 'alternative')} with less evidence"] if hidden else []
         lines += ["", "Most probable sets:"]
         lines += [f"  {in_percent(chance):>8}  {_names(names)}" for names, chance in self.runners_up]
         return "\n".join(lines)
@@ -200,18 +210,32 @@ def _in_group(group: ExplainedGroup) -> str:
     return f"Priors and margins are those of group {group.number}, {belongs}."
 
 
-def _calibration(account: Account) -> str:
-    return f" {'+' if account.calibration >= 0 else '-'} {abs(account.calibration):.2f} calibration" * bool(
-        account.calibration
-    )
+def _calibration(account: Account) -> list[str]:
+    return [f"{_signed(account.calibration)} calibration"] if account.calibration else []
 
 
-def _pushes(account: Account) -> str:
+def _pushes(account: Account) -> list[str]:
+    """The strongest pushes by voter, then the sum of the others."""
     ranked = sorted(account.pushes.items(), key=lambda item: -abs(item[1]))
-    shown = " ".join(
-        f"{'+' if push >= 0 else '-'} {abs(push):.2f} {voter}{'' if voter in account.ticked_by else ' (no tick)'}"
+    shown = [
+        f"{_signed(push)} {voter}{'' if voter in account.ticked_by else ' (no tick)'}"
         for voter, push in ranked[:PUSHES_SHOWN]
-    )
-    rest = math.fsum(push for _, push in ranked[PUSHES_SHOWN:])
-    others = len(ranked) - PUSHES_SHOWN
-    return shown + (f" {'+' if rest >= 0 else '-'} {abs(rest):.2f} from {others} others" if others > 0 else "")
+    ]
+    others = [push for _, push in ranked[PUSHES_SHOWN:]]
+    return [*shown, f"{_signed(math.fsum(others))} from {counted(len(others), 'other')}"] if others else shown
+
+
+def _signed(number: float) -> str:
+    return f"{'+' if number >= 0 else '-'} {abs(number):.2f}"
+
+
+def _filled(terms: list[str]) -> list[str]:
+    """As many terms on every line as fit its width."""
+    lines = [INDENT + terms[0]]
+    for term in terms[1:]:
+        longer = f"{lines[-1]} {term}"
+        if len(longer) <= WIDTH:
+            lines[-1] = longer
+        else:
+            lines.append(INDENT + term)
+    return lines

@@ -66,7 +66,9 @@ BLANK_REMARKS = {
 }
 VOTER_NAMES = (*RESPONDENT_COLUMNS, "Username", "Email Address", "Email", "Name", *VOTER_COLUMNS, "id")
 TICK_SEPARATORS = (";", "\n", ",", "|")
+MARKS = re.compile("|".join(map(re.escape, TICK_SEPARATORS)))
 MOST_QUESTIONS = 5  # names in a note; a round number
+FEWEST_ROWS = 10  # from which a column whose cells are all different names respondents; a round number
 
 
 def matches(name: str, pattern: str) -> bool:
@@ -175,7 +177,28 @@ def _respondent(table: TextTable, reading: Reading) -> str | None:
     """The column that names respondents; None if there is none, so that every row is another one."""
     if reading.voter is not None:
         return find_column(table.columns, reading.voter, (), place=f"{table.source}: ", remedy="; correct --voter")
-    return column_named(table.columns, None, VOTER_NAMES)
+    return column_named(table.columns, None, VOTER_NAMES) or _identifying(table, reading)
+
+
+def _identifying(table: TextTable, reading: Reading) -> str | None:
+    """The column whose cells are all filled and have nothing in common, as names do, if there is exactly one."""
+    if len(table.frame) < FEWEST_ROWS:
+        return None
+    wanted = reading.question or reading.instances
+    asked = [
+        name
+        for name in table.columns
+        if plain(name) not in NO_QUESTIONS and not (wanted is not None and matches(name, wanted))
+    ]
+    found = [name for name in asked if _all_different(table.frame[name])]
+    return found[0] if len(found) == 1 else None
+
+
+def _all_different(column: pl.Series) -> bool:
+    """Whether every cell is filled and no cell, nor any part of a joined one, comes twice."""
+    cells = [(cell or "").strip() for cell in column]
+    often = Counter(part for cell in cells for part in {part.strip() for part in MARKS.split(cell)})
+    return all(cells) and max(often.values()) == 1
 
 
 def _voters(table: TextTable, respondent: str | None, found: Collector) -> list[str]:
@@ -183,6 +206,8 @@ def _voters(table: TextTable, respondent: str | None, found: Collector) -> list[
     if respondent is None:
         found.remark("every row counts as a different respondent; --voter names the column that identifies them")
         return [f"row {number}" for number in range(1, len(table.frame) + 1)]
+    if found.reading.voter is None and column_named([respondent], None, VOTER_NAMES) is None:
+        found.remark(f"column {respondent!r} names the respondents, since all its cells differ; --voter names another")
     names = [name or f"row {number}" for number, name in enumerate(table.frame[respondent], start=1)]
     often = Counter(names)
     if plain(respondent) not in map(plain, TIMES) or len(often) == len(names):

@@ -190,7 +190,7 @@ def voters_in_words(summary: Summary) -> str:
     if not summary.is_rated:
         return (
             f"{summary.method} only counts approvals: these are shares of approvals on its own sets, without "
-            "intervals, because nothing is known about how sure the sets are."
+            "intervals, because this method does not say how likely its sets are to be right."
         )
     return spaced(summary.about_erring_together)
 

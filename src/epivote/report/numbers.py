@@ -220,8 +220,8 @@ def headline_of(summary: Summary) -> Headline:
     return Headline(
         int(estimated.sum()),
         n_instances - int(estimated.sum()),
-        int(sure.sum()),
-        float(confidence[estimated].sum()),
+        summary.n_sure if summary.is_rated else 0,
+        summary.expected_right if summary.is_rated else 0.0,
         len(right),
         sum(right.values()),
         sum(bool(sure[z]) for z in right),

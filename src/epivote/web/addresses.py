@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import ipaddress
+import re
 import socket
 from contextlib import suppress
 
@@ -37,8 +38,8 @@ def web_address(host: str, port: int) -> str:
 
 def is_local(address: str) -> bool:
     """Whether only this machine can open an address."""
-    host = address.split("//", 1)[-1].rsplit("/", 1)[0].rsplit(":", 1)[0].strip("[]")
-    return host == "localhost" or host == "::1" or host.startswith("127.")
+    host = re.sub(r":\d*$", "", address.partition("//")[2].partition("/")[0]).strip("[]")
+    return host in ("localhost", "::1") or host.startswith("127.")
 
 
 def qr_svg(address: str) -> bytes:

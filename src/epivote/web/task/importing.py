@@ -117,7 +117,7 @@ def _relative(path: Path, home: Path) -> str:
 def _natural(path: Path) -> list[tuple[int, int | str]]:
     """Sorts `picture 10` behind `picture 9`."""
     parts = re.split(r"(\d+)", path.as_posix().casefold())
-    return [(0, int(part)) if part.isdigit() else (1, part) for part in parts if part]
+    return [(0, int(part)) if part.isdecimal() else (1, part) for part in parts if part]
 
 
 def _all_named(rows: list[dict[str, str | list[str]]]) -> tuple[str, ...]:

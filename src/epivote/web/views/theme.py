@@ -44,7 +44,7 @@ def shade(chosen: str, ground: str) -> str:
     hue, lightness, saturation = rgb_to_hls(*_parts(chosen))
     step = -STEP if _luminance(ground) > 0.5 else STEP
     found = chosen.lower()
-    while contrast(found, ground) < READABLE and 0 <= lightness + step <= 1:
+    while contrast(found, ground) < READABLE:  # black and white can be read on every ground of the pages
         lightness += step
         found = _written(hls_to_rgb(hue, lightness, saturation))
     return found
