@@ -10,7 +10,7 @@ def test_what_voters_share_reaches_a_crowd_of_fixed_size(tmp_path, monkeypatch):
 
     def smaller(*given, **options):
         asked.append((given, options))
-        return reference_crowd(5, 3, 4, 2, 0)
+        return reference_crowd(6, 6, 4, 2, 0)
 
     monkeypatch.setattr(files, "reference_crowd", smaller)
     options = ("--copies", 0.2, "--shared-mistakes", 0.3, "--difficulty", 0.4, "--seed", 8)
