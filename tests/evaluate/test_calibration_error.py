@@ -2,7 +2,7 @@
 
 import pytest
 
-from epivote import InputError, calibration_error
+from epivote import InputError, calibration, calibration_error
 
 
 def test_the_error_is_the_mean_distance_over_bins():
@@ -32,3 +32,14 @@ def test_bad_input():
         calibration_error([0.5], [1, 0])
     with pytest.raises(InputError, match="between 0 and 1"):
         calibration_error([1.5], [1])
+
+
+@pytest.mark.parametrize("stated", [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
+def test_a_confidence_on_an_edge_belongs_to_the_bin_above(stated):
+    """Also 0.3, 0.6 and 0.7, which multiples of a tenth miss by a rounding error."""
+    (found,) = calibration([stated], [True])
+    assert (found.low, found.high) == (stated, round(stated + 0.1, 1))
+    below = stated - 0.05
+    error = calibration_error([stated, below], [True, False])
+    assert error.mean == pytest.approx((1 - stated + below) / 2)
+    assert (error.low, error.high) == pytest.approx(tuple(sorted((1 - stated, below))))

@@ -66,6 +66,7 @@ PAGES = {
     "ties": (lambda: EM(1).fit(Ballots.from_mapping(TIED)), {}),
     "menus": (lambda: EM(SizeBounds(1, 2, {"q1": (2, 2), "q3": (0, 3)})).fit(small(menu=MENUS)), {}),
     "upside-down": (lambda: EM((1, 2)).fit(Ballots.from_mapping(UPSIDE_DOWN)), {}),
+    "single": (lambda: EM(1).fit(Ballots.from_mapping({("v", "q"): {"a"}, ("w", "q"): {"a", "b"}})), {}),
     "limit": (lambda: EM((1, 2), max_iterations=2).fit(small()), {}),
 }
 LONGER = {
