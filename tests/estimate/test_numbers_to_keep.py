@@ -60,6 +60,8 @@ def test_groups(given):
     assert (three.log_likelihoods_[-1], *np.ravel(three.parameters_.group_shares)) == near(
         -411.165159, 0.373151876, 0.355087934, 0.271760189
     )
+    other = EM(BOUNDS, groups=3, seed=3, shrinkage=1.5).fit(given.ballots)
+    assert (other.n_iter_, round(other.log_likelihoods_[-1], 3)) == (25, -411.158)
 
 
 def test_a_stream_of_three_batches(given):
