@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from epivote import AMLE, EM, Auto, Calibrated, Majority, reproducibility, simulate
+from epivote.estimate import reproducibility as checks
 
 BOUNDS = (1, 2)
 
@@ -35,6 +36,15 @@ def test_halves_and_simulated_crowds(seed, shared, numbers):
     assert (found.agreement, found.expected_agreement, found.coincidence, found.coincidence_error) == near(*numbers[:4])
     assert (found.shared_mistakes, found.scale) == near(*numbers[4:])
     assert (found.n_instances, found.is_sample, found.is_too_sure) == (30, False, True)
+
+
+@pytest.mark.parametrize(("found", "said"), [(0.97, 0.97), (0.971, 1.0)])
+def test_a_scale_that_is_nearly_one_is_one(monkeypatch, found, said):
+    monkeypatch.setattr(checks, "STRENGTHS", (0.0,))
+    monkeypatch.setattr(checks, "_at", lambda *_: (0.1, found))
+    check = reproducibility(EM(BOUNDS), crowd(4, 0.25).ballots, seed=5, errors=0.2, splits=1)
+    assert check is not None
+    assert (check.scale, check.is_too_sure) == (said, said < 1)
 
 
 def test_expectation_maximisation(given):
