@@ -51,6 +51,7 @@ def test_expectation_maximisation(given):
     fitted = EM(BOUNDS).fit(given.ballots)
     assert fitted.n_iter_ == 10
     assert fitted.log_likelihoods_ == near(-598.952554, -598.952187, -598.952129, -598.952118)
+    assert fitted.log_likelihood_ == pytest.approx(-389.470132, rel=1e-6), "of the ballots alone"
     rates = (0.858206006, 0.75224036, 0.847728367, 0.744440498, 0.688657414, 0.744172112, 0.764228961, 0.563813426)
     assert tuple(fitted.parameters_.hit_rates) == near(*rates)
     assert [each.more_ballots for each in fitted.review(0.95, seed=3)] == [7, 8, 7, 6, 6, 4, 5, 6, 3, 3]
@@ -60,6 +61,7 @@ def test_groups(given):
     two = EM(BOUNDS, groups=2, seed=1).fit(given.ballots)
     assert two.n_iter_ == 10
     assert two.log_likelihoods_ == near(-534.004929, -534.004261)
+    assert two.log_likelihood_ == pytest.approx(-387.822235, rel=1e-6)
     priors = (0.270404341, 0.707501989, 0.296269966, 0.494322178, 0.38529299, 0.733647221)
     assert tuple(np.ravel(two.parameters_.group_priors)) == near(*priors)
     assert tuple(np.ravel(two.parameters_.group_shares)) == near(0.538808738, 0.461191262)

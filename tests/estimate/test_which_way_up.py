@@ -1,11 +1,15 @@
 """How it is told that a crowd is upside down: two short runs, then two longer ones, and a clear difference."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from epivote import EM, Ballots
-from epivote.estimate import em
+from epivote import AMLE, EM, Ballots, Parameters, SizeBounds
+from epivote.estimate import amle, em
+from epivote.estimate.climb import State
+from epivote.estimate.workload import InMemoryWorkload
 from epivote.model.pseudo import PseudoCounts
 
 BALLOTS = Ballots.from_mapping(
@@ -73,3 +77,42 @@ def test_a_fit_starts_the_way_up_that_was_told(monkeypatch, turned):
     assert given.log_likelihood_ != estimator.log_likelihood_
     EM((1, 2), start=estimator.parameters_).fit(BALLOTS)
     assert len(asked) == 1
+
+
+@pytest.mark.parametrize("is_sampled", [False, True])
+@pytest.mark.parametrize(("reached", "turned"), [(-30.0, False), (-29.9, True), (-70.0, False)])
+def test_amle_is_turned_if_its_end_is_far_likelier(monkeypatch, reached, turned, is_sampled):
+    ticked = Ballots.from_mapping(
+        {(voter, "q"): {"a", "b", "c"} for voter in ("ann", "bo")} | {("ann", "r"): {"a", "b", "c"}}
+    )
+    runs = []
+
+    def top(start, step, limit, run=None):
+        way = {0.2: "mirrored", 0.5: "upright"}[float(start.parameters.hit_rates[0])]
+        runs.append((way, step, limit, run and run.name))
+        end = reached if way == "mirrored" else -50.0
+        return replace(start, objectives=(0.0, end), status="converged")
+
+    sample = ticked.select(instances=["q"]) if is_sampled else ticked
+    monkeypatch.setattr(amle, "sampled", lambda *_: (sample, None))
+    monkeypatch.setattr(amle, "amle_step", lambda *_, **__: "probe")
+    monkeypatch.setattr(amle, "top", top)
+    best = State.at(Parameters.alike(2, 0.5, 0.2, np.full(3, 0.5)), PseudoCounts.none(2))
+    best = replace(best, objectives=(-90.0, -50.0))
+    work = InMemoryWorkload(ticked, SizeBounds(1, 2))
+    found = AMLE((1, 2), max_iterations=17)._turned(work, best, "individual", "step")
+    whole = [("mirrored", "step", 17, "turned")]
+    probes = [("mirrored", "probe", 10, None), ("upright", "probe", 1, None), ("upright", "probe", 10, None)]
+    if not is_sampled:
+        assert runs == whole
+    else:
+        assert runs == ([*probes, *whole] if turned else probes[:2])
+    assert (found is not best) == turned
+    given = AMLE((1, 2), start=best.parameters)
+    assert given._turned(work, best, "individual", "step") is best
+
+
+def test_an_interruption_while_runs_are_compared_is_told():
+    state = State.at(Parameters.alike(2, 0.5, 0.2, np.full(3, 0.5)), PseudoCounts.none(2))
+    with pytest.raises(KeyboardInterrupt):
+        amle._uninterrupted(replace(state, objectives=(1.0,), status="interrupted"))
