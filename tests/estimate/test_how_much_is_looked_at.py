@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from epivote import EM, Ballots, Calibrated, MaximumLikelihood, SizeBounds, reference_crowd
+from epivote import EM, Ballots, Calibrated, Majority, MaximumLikelihood, SizeBounds, reference_crowd
 from epivote.estimate import auto, calibrated, probe, reliability, reproducibility, size_evidence, starts
 from epivote.estimate.groups import START_INSTANCES
 from epivote.estimate.reproducibility import checked_sample
@@ -109,7 +109,9 @@ def test_by_how_much_other_bounds_must_be_likelier(monkeypatch):
         assert size_evidence.far_likelier(many(total_ballots=5), SizeBounds(2, 3), shift) == expected
 
 
-@pytest.mark.parametrize(("instances", "every"), [(1, 1), (1999, 1), (2000, 2), (2999, 2), (3000, 3)])
+@pytest.mark.parametrize(
+    ("instances", "every"), [(1, 1), (1999, 1), (2000, 2), (2999, 2), (3000, 3), (3999, 3), (4000, 4)]
+)
 def test_instances_that_tell_which_way_up_a_crowd_is(instances, every):
     given = many(n_instances=instances)
     sample, gold = probe.sampled(given, None)
@@ -182,6 +184,22 @@ def test_more_than_fifty_alternatives_share_one_offset(monkeypatch, alternatives
     with pytest.raises(AskedError) as asked:
         Calibrated(MaximumLikelihood(0.8, 0.1, bounds=(1, 2))).fit(ballots, gold=gold)
     assert asked.value.args == (own,)
+
+
+@pytest.mark.parametrize(("count", "used"), [(4999, 4999), (5000, 5000), (5001, 2501)])
+def test_five_thousand_gold_sets_calibrate(monkeypatch, count, used):
+    class AskedError(Exception):
+        pass
+
+    def learn(_, fold, *__, **___):
+        raise AskedError(len(fold))
+
+    monkeypatch.setattr(calibrated, "_learnt", learn)
+    votes = {("ann", f"q{number}"): {"a"} for number in range(count)}
+    gold = {name: {"a" if name == "q1" else "b"} for _, name in votes}
+    with pytest.raises(AskedError) as asked:
+        Calibrated(Majority(1)).fit(Ballots.from_mapping(votes, alternatives=["a", "b"]), gold=gold)
+    assert asked.value.args == (used,)
 
 
 def test_groups_are_compared_by_short_fits():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from epivote import AMLE, EM, Auto, Calibrated, Majority, reproducibility, simulate
+from epivote.estimate import reproducibility as checks
 
 BOUNDS = (1, 2)
 
@@ -37,10 +38,20 @@ def test_halves_and_simulated_crowds(seed, shared, numbers):
     assert (found.n_instances, found.is_sample, found.is_too_sure) == (30, False, True)
 
 
+@pytest.mark.parametrize(("found", "said"), [(0.97, 0.97), (0.971, 1.0)])
+def test_a_scale_that_is_nearly_one_is_one(monkeypatch, found, said):
+    monkeypatch.setattr(checks, "STRENGTHS", (0.0,))
+    monkeypatch.setattr(checks, "_at", lambda *_: (0.1, found))
+    check = reproducibility(EM(BOUNDS), crowd(4, 0.25).ballots, seed=5, errors=0.2, splits=1)
+    assert check is not None
+    assert (check.scale, check.is_too_sure) == (said, said < 1)
+
+
 def test_expectation_maximisation(given):
     fitted = EM(BOUNDS).fit(given.ballots)
     assert fitted.n_iter_ == 10
     assert fitted.log_likelihoods_ == near(-598.952554, -598.952187, -598.952129, -598.952118)
+    assert fitted.log_likelihood_ == pytest.approx(-389.470132, rel=1e-6), "of the ballots alone"
     rates = (0.858206006, 0.75224036, 0.847728367, 0.744440498, 0.688657414, 0.744172112, 0.764228961, 0.563813426)
     assert tuple(fitted.parameters_.hit_rates) == near(*rates)
     assert [each.more_ballots for each in fitted.review(0.95, seed=3)] == [7, 8, 7, 6, 6, 4, 5, 6, 3, 3]
@@ -50,6 +61,7 @@ def test_groups(given):
     two = EM(BOUNDS, groups=2, seed=1).fit(given.ballots)
     assert two.n_iter_ == 10
     assert two.log_likelihoods_ == near(-534.004929, -534.004261)
+    assert two.log_likelihood_ == pytest.approx(-387.822235, rel=1e-6)
     priors = (0.270404341, 0.707501989, 0.296269966, 0.494322178, 0.38529299, 0.733647221)
     assert tuple(np.ravel(two.parameters_.group_priors)) == near(*priors)
     assert tuple(np.ravel(two.parameters_.group_shares)) == near(0.538808738, 0.461191262)
@@ -60,6 +72,8 @@ def test_groups(given):
     assert (three.log_likelihoods_[-1], *np.ravel(three.parameters_.group_shares)) == near(
         -411.165159, 0.373151876, 0.355087934, 0.271760189
     )
+    other = EM(BOUNDS, groups=3, seed=3, shrinkage=1.5).fit(given.ballots)
+    assert (other.n_iter_, round(other.log_likelihoods_[-1], 3)) == (25, -411.158)
 
 
 def test_a_stream_of_three_batches(given):

@@ -3,7 +3,18 @@
 import numpy as np
 import pytest
 
-from epivote import EM, Approval, Ballots, Majority, Modal, Parameters, reference_crowd, write_packed
+from epivote import (
+    EM,
+    Approval,
+    Ballots,
+    Calibrated,
+    Majority,
+    MaximumLikelihood,
+    Modal,
+    Parameters,
+    reference_crowd,
+    write_packed,
+)
 from epivote.data import packing
 from epivote.estimate.ahead import look_ahead
 from epivote.estimate.checkpoint import Checkpoint
@@ -141,3 +152,21 @@ def test_a_rule_says_the_same_of_every_block(tmp_path, monkeypatch, rule):
         for name in part.truths.instances:
             assert part.truths[name] == whole.truths[name]
     assert [name for part in parts for name in part.truths.instances] == list(whole.truths.instances)
+
+
+def test_a_calibrated_estimate_says_the_same_of_every_block(tmp_path, monkeypatch):
+    monkeypatch.setattr(packing, "BALLOTS_PER_BLOCK", 12)
+    packed = write_packed([CROWD.ballots], tmp_path / "packed")
+    gold = {name: CROWD.gold[name] for name in CROWD.ballots.instances[4:14]}
+    estimator = Calibrated(MaximumLikelihood(0.8, 0.2, bounds=(1, 2)))
+    whole = estimator.fit(CROWD.ballots, gold=gold).estimate_
+    assert [each.truths.instances for each in whole.parts()] == [whole.truths.instances]
+    found = estimator.fit(packed, gold=gold).estimate_
+    parts = list(found.parts())
+    assert len(parts) == len(list(packed.parts())) > 3
+    assert [name for part in parts for name in part.truths.instances] == list(whole.truths.instances)
+    for part in parts:
+        assert same(part.calibration, found.calibration)
+        assert part.gold == found.gold & set(part.truths.instances)
+    assert np.allclose(np.concatenate([part.confidence for part in parts]), whole.confidence)
+    assert np.allclose(np.concatenate([part.model_confidence for part in parts]), whole.model_confidence)

@@ -237,11 +237,14 @@ APPROVING = [
 ]
 
 
-def test_words_for_approval(write):
-    for word in APPROVING:
-        for name in (word, word.upper(), f"{word}/ yes"):
-            text = f"# NUMBER ALTERNATIVES: 2\n# CATEGORY NAME 1: no\n# CATEGORY NAME 2: {name}\n1: 1, 2\n"
-            assert ballots_of(read_export(write("c.cat", text))) == {("line-1", "c"): {"2"}}
+@pytest.mark.parametrize("change", [str, str.upper, "{}/ yes".format])
+def test_words_for_approval(write, change):
+    names = [*map(change, APPROVING), "no"]
+    header = [f"# NUMBER ALTERNATIVES: {len(names)}"]
+    header += [f"# CATEGORY NAME {number}: {name}" for number, name in enumerate(names, 1)]
+    numbers = [str(number) for number in range(1, len(names) + 1)]
+    found = read_export(write("c.cat", "\n".join([*header, f"1: {', '.join(numbers)}"])))
+    assert ballots_of(found) == {("line-1", "c"): set(numbers[:-1])}
 
 
 LABEL_STUDIO = ["annotation_id", "created_at", "updated_at", "lead_time", "agreement", "history", "id", "annotator"]
