@@ -54,6 +54,13 @@ def test_marks_are_as_long_as_they_need_to_be():
     assert re.fullmatch("[0-9a-f]{64}", signer.token("kind", "value"))
 
 
+def test_a_cookie_is_the_one_that_browsers_have_kept_so_far():
+    """Another one after an update would sign everybody out."""
+    kept = "Ingi.hkpTJptMOxagMsC1PoApBYSk_oCya8dT_GubP0r2iYo"
+    assert Signer("key").seal("epivote", "x") == kept
+    assert Signer("key").unseal("epivote", kept) == "x"
+
+
 def test_sixteen_kilobytes_are_written_to_see_whether_a_ballot_could_be(store, clock):
     for moment in (START, START + 5):
         clock[0] = moment
@@ -71,7 +78,9 @@ def until(store, voter):
 
 def test_a_question_is_kept_for_ten_minutes(store, clock):
     bo, cy = store.join("bo", "").id, store.join("cy", "").id
+    before = store.stamp()
     assert store.reserve(bo, "q", 1)
+    assert store.stamp() == before, "looking at a question changes no ballot"
     assert until(store, bo) == START + 10 * MINUTE
     for later, kept in ((0, True), (9 * MINUTE, True), (10 * MINUTE - 1, True)):
         clock[0] = START + later
