@@ -202,3 +202,35 @@ def test_which_database_belongs_to_a_task(tmp_path, monkeypatch):
         "`database` in the file"
     )
     assert not remember(tmp_path / "none" / "quiz.toml", "x")
+
+
+def test_a_new_connection_waits_and_writes_as_safely_as_any(opened):
+    with opened.reading():
+        fresh = opened.engine.raw_connection()
+        told = [
+            fresh.cursor().execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("busy_timeout", "journal_mode", "synchronous", "foreign_keys")
+        ]
+        fresh.close()
+    assert told == [10_000, "wal", 2, 1]
+
+
+def test_a_database_that_cannot_be_opened_is_let_go_of(tmp_path, monkeypatch):
+    closed = []
+    close = database.Database.close
+    monkeypatch.setattr(database.Database, "close", lambda self: (closed.append(self.file.name), close(self)))
+    (tmp_path / "empty.db").touch()
+    (tmp_path / "text.db").write_text("no database at all, but a text that is long enough to be looked at\n" * 20)
+    newer = open_database(f"sqlite:///{tmp_path / 'newer.db'}")
+    with newer.writing() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    newer.close()
+    closed.clear()
+    for name, told in (
+        ("empty.db", "has no epivote tables"),
+        ("text.db", "cannot use the database .*: file is not a database; check --database"),
+        ("newer.db", "was written by a newer epivote; update epivote"),
+    ):
+        with pytest.raises(FileError, match=told):
+            open_database(f"sqlite:///{tmp_path / name}", create=False)
+    assert closed == ["empty.db", "text.db", "newer.db"]

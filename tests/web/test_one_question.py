@@ -113,15 +113,17 @@ def test_trouble_keeps_the_ticks_on_the_page_and_is_known_from_then_on(quiz, mon
 def test_nothing_is_taken_once_it_is_closed_or_handed_in(quiz):
     ann = quiz()
     ann.store.close_task()
-    with refused(NotOpenError, "closed"):
-        ann.say("a", ticks=["dot"])
+    for action in ("answer", "none", "skip", "other"):
+        with refused(NotOpenError, "closed"):
+            ann.say("a", action, ticks=["dot"])
     assert question.show(ann.visit()).headers["location"] == "/end"
     assert question.go_on(ann.visit()).headers["location"] == "/end"
     ann.store.open_task()
     assert question.go_on(ann.visit()).headers["location"] == "/question/1"
     ann.store.finish(ann.ann.id)
-    with refused(NotOpenError, "finished"):
-        ann.say("a", ticks=["dot"])
+    for action in ("answer", "none", "skip", "other"):
+        with refused(NotOpenError, "finished"):
+            ann.say("a", action, ticks=["dot"])
     assert question.show(ann.visit()).headers["location"] == "/end"
     ann.store.forget(ann.ann.id)
     with pytest.raises(NotJoinedError):

@@ -196,6 +196,8 @@ def test_sorted_and_searched():
     assert names(told(look=Look(sort="task"))) == ["yard", "barn", "roof", "street", "field"]
     assert names(told(look=Look(sort="ballots"))) == ["field", "street", "roof", "barn", "yard"]
     assert names(told(look=Look(sort="doubt"))) == ["yard", "street", "barn", "roof", "field"]
+    turned = replace(TASK, instances=TASK.instances[::-1])
+    assert names(told(task=turned)) == ["yard", "street", "roof", "barn", "field"], "those without ballots come last"
     for find, sets, voters in (
         ("YARD", ["yard"], []),
         ("in the", ["yard", "street", "barn", "field"], []),

@@ -148,8 +148,7 @@ def _page(
     order = own_order(task, sheet)
     closed = visit.settled
     position = _place(visit, instance)
-    everything = order if task.order == "shuffled" else list(task.by_name)
-    wanted = [name for name in everything if name in sheet.ballots or name in sheet.skips or name not in closed]
+    wanted = [name for name in task.by_name if name in sheet.ballots or name in sheet.skips or name not in closed]
     done = sum(name in sheet.ballots or name in sheet.skips for name in wanted)
     coming = next_open(order, replace(sheet, skips=sheet.skips | {instance.name}), closed, position)
     kept = sheet.ballots.get(instance.name)
