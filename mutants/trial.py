@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -34,6 +35,7 @@ FIRST = 10.0  # seconds of tests that are tried before the others are even impor
 GRACE = 60.0  # seconds beyond three times what the tests usually take, of the processor
 COMPILING = 300.0  # seconds more where loops are compiled anew: one alone takes a minute
 WAITING = 10  # times as long by the clock: a machine that is busy otherwise must not make a test look as if it hung
+IDLE = 150.0  # seconds without any work after which tests hang; more than a test waits for anything
 LOOK = 0.5  # seconds between looks at whether the tests have ended
 COMPILED = re.compile(  # functions whose lines coverage does not see
     r"^@(?:compiled|merged|unordered)\ndef (\w+)", re.MULTILINE
@@ -216,11 +218,21 @@ def _run(tests: list[str], touched: Touched, root: Path, copy: Path, more: float
     usual = sum(touched.seconds.get(test, 0.0) for test in tests)
     if copy not in _started:
         _started[copy] = Warm(copy, environment)
-    run = _started[copy].start([*options, *files], copy / "output")
-    try:
-        code = _ended(run, 3 * usual + GRACE + more)
-    finally:
-        _end(run)
+    arguments, limit = [*options, *files], 3 * usual + GRACE + more
+    code = _watched(_started[copy].start(arguments, copy / "output"), limit)
+    if code is None:  # a copy of a process may hang by itself, so that only a new one shows whether the tests do
+        with (copy / "output").open("wb") as output:
+            command = [sys.executable, "-m", "pytest", *arguments]
+            new = subprocess.Popen(
+                command,
+                cwd=copy,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+            code = _watched(new, limit)
     said = (copy / "output").read_text(errors="replace")
     if code is None:
         return "timeout", ""
@@ -230,11 +242,20 @@ def _run(tests: list[str], touched: Touched, root: Path, copy: Path, more: float
     return "killed", failed.group(1) if failed else "collection"
 
 
+def _watched(run: Run | subprocess.Popen[bytes], seconds: float) -> int | None:
+    try:
+        return _ended(run, seconds)
+    finally:
+        _end(run)
+
+
 def _ended(run: Run | subprocess.Popen[bytes], seconds: float) -> int | None:
-    """The exit code; nothing if the tests took more than these seconds of the processor, or far longer by the clock."""
-    late = time.monotonic() + WAITING * seconds
+    """The exit code; nothing if the tests took more than these seconds of the processor, or did nothing for long."""
+    late, spent, since = time.monotonic() + WAITING * seconds, 0.0, time.monotonic()
     while run.poll() is None:
-        if _spent(run.pid) > seconds or time.monotonic() > late:
+        before, spent = spent, _spent(run.pid)
+        since = since if spent == before else time.monotonic()
+        if spent > seconds or time.monotonic() > min(late, since + IDLE):
             return None
         time.sleep(LOOK)
     return run.returncode

@@ -169,16 +169,20 @@ def test_what_is_looked_for_everywhere_comes_first_where_something_runs_on_impor
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the system does not tell what a process takes")
 @pytest.mark.parametrize(
-    ("code", "seconds", "waiting", "ended"),
+    ("code", "seconds", "waiting", "idle", "ended"),
     [
-        ("raise SystemExit(3)", 60.0, 10, 3),
-        ("while True: pass", 0.2, 1000, None),
-        ("import time; time.sleep(60)", 0.1, 2, None),
-        ("import time; time.sleep(0.3)", 0.2, 1000, 0),
+        ("raise SystemExit(3)", 60.0, 10, 60.0, 3),
+        ("while True: pass", 0.2, 1000, 60.0, None),
+        ("import time; time.sleep(60)", 0.1, 2, 60.0, None),
+        ("import time; time.sleep(60)", 60.0, 1000, 0.3, None),
+        ("import time; time.sleep(0.3)", 0.2, 1000, 60.0, 0),
     ],
 )
-def test_a_test_hangs_if_it_takes_too_much_of_the_processor_or_far_too_long(monkeypatch, code, seconds, waiting, ended):
+def test_a_test_hangs_if_it_takes_too_much_of_the_processor_or_far_too_long(
+    monkeypatch, code, seconds, waiting, idle, ended
+):
     monkeypatch.setattr(trial, "WAITING", waiting)
+    monkeypatch.setattr(trial, "IDLE", idle)
     with in_time(subprocess.Popen([sys.executable, "-S", "-c", code], start_new_session=True)) as run:
         try:
             assert trial._ended(run, seconds) == ended
