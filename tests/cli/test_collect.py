@@ -179,7 +179,7 @@ def test_ballots_that_no_longer_fit_are_counted(quiz, tmp_path):
         store.answer(ann.id, instance, ["cat"])
     store.database.close()
     text = collect("export", quiz, "-o", tmp_path / "b.csv")
-    assert "\n2 ballots left out: they do not fit the task as it is now.\n" in text
+    assert "\nLeft out: 2 ballots that do not fit the task as it is now.\n" in text
 
 
 @pytest.mark.parametrize("name", ["menu.csv", "sizes.csv", "gold.csv", "votes.txt", "votes"])
@@ -203,7 +203,7 @@ def test_a_new_task_is_written_once(tmp_path):
     assert (again.exit_code, path.read_text(encoding="utf-8")) == (1, text)
     other = run("collect", "new", tmp_path / "quiz.yaml")
     assert (other.exit_code, (tmp_path / "quiz.yaml").exists()) == (1, False)
-    assert collect("check", path) == f"{path} is fine: 4 instances (1 gold), 4 alternatives, sets of 1..2.\n"
+    assert collect("check", path) == f"{path} is fine: 4 instances (1 gold), 4 alternatives, sets of size 1..2.\n"
 
 
 def test_opening_times_are_said(quiz):

@@ -130,3 +130,13 @@ def test_packing_says_what_it_reads(tmp_path, monkeypatch):
     monkeypatch.setattr(cli_packed, "working", watched)
     run("pack", BIRDS, "-o", tmp_path / "p")
     assert said == ["Packing", f"Reading {BIRDS}: 521 rows so far", "Packing part 1 of 1"]
+
+
+def test_all_sets_of_a_packed_folder_are_not_printed(tmp_path):
+    write_ballots(reference_crowd(30, 10, 5, 2, seed=1).ballots, tmp_path / "b.csv")
+    run("pack", tmp_path / "b.csv", "-o", tmp_path / "p")
+    refused = run("aggregate", tmp_path / "p", "--size", "1..2", "--all")
+    assert refused.exit_code == 1
+    assert (
+        "epivote: --all would print every set of a packed folder; write them to a folder with --out" in refused.stderr
+    )

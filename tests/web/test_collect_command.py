@@ -35,7 +35,7 @@ def test_new_writes_an_example_that_is_fine(tmp_path):
     assert f"epivote collect serve {tmp_path / 'quiz.toml'}" in made.stdout
     checked = run("check", tmp_path / "quiz.toml")
     assert checked.exit_code == 0
-    assert "is fine: 4 instances (1 gold), 4 alternatives, sets of 1..2." in checked.stdout
+    assert "is fine: 4 instances (1 gold), 4 alternatives, sets of size 1..2." in checked.stdout
     again = run("new", tmp_path / "quiz.toml")
     assert (again.exit_code, "already exists" in again.stderr) == (1, True)
     assert "ends in .toml" in run("new", tmp_path / "quiz.txt").stderr

@@ -93,9 +93,11 @@ def check(task: TaskFile) -> None:
             print(f"{task}, line {mistake.line}: {mistake.sentence}", file=sys.stderr)
         if found is None:
             raise typer.Exit(1)
+        bounds = found.size
+        sizes = f"{bounds}" if bounds.upper is not None else f"{bounds.lower} or more"
         print(
             f"{task} is fine: {counted(len(found.instances), 'instance')} ({len(found.gold)} gold), "
-            f"{counted(len(found.alternatives), 'alternative')}, sets of {found.size}."
+            f"{counted(len(found.alternatives), 'alternative')}, sets of size {sizes}."
         )
         for remark in remarks(found):
             print(remark)
@@ -195,7 +197,8 @@ def export(
                 write_files({output.parent / name: partial(_write, pieces) for name, pieces in files.items()})
         print(f"Wrote {', '.join(files)} in the folder {output.parent.absolute()}")
         if made.left_out:
-            print(f"{counted(made.left_out, 'ballot')} left out: they do not fit the task as it is now.")
+            does = "does" if made.left_out == 1 else "do"
+            print(f"Left out: {counted(made.left_out, 'ballot')} that {does} not fit the task as it is now.")
         print(f"To find the same sets as the live page, run this in that folder:\n  {made.command}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -89,6 +90,8 @@ def aggregate(
         if as_json and str(out) == STANDARD_INPUT:
             raise InputError("--json and --out - both write to standard output; choose one")
         if is_packed(ballots) and predictions is None:
+            if everything:
+                raise InputError("--all would print every set of a packed folder; write them to a folder with --out")
             again = Again(ballots, fitting, reading)
             aggregate_packed(again, out, report, scheduler, checkpoint, timings=timings, as_json=as_json)
             return
@@ -240,7 +243,8 @@ def gold(
             raise InputError(f"method {fitting.method} states no confidence to choose by; use auto, em or amle")
         names = fitted.estimator.pick_gold(count, seed=seed)
         write_open_sets(names, output)
-        show.picked(names, output, ballots, str(fitted.estimator.estimate_.bounds), as_json=as_json)
+        then = Again(ballots, fitting, reading).command("aggregate", more=f"--gold {shlex.quote(str(output))}")
+        show.picked(names, output, then, as_json=as_json)
 
 
 def evaluate(

@@ -190,8 +190,8 @@ def calibration_table(bins: Sequence[CalibrationBin]) -> Table:
     return shown
 
 
-def picked(names: Sequence[str], output: Path, ballots: Path, size: str, *, as_json: bool) -> None:
-    """Which instances to answer, and what to do then."""
+def picked(names: Sequence[str], output: Path, then: str, *, as_json: bool) -> None:
+    """Which instances to answer, and the command for `then`."""
     if as_json:
         print_json({"file": str(output), "instances": list(names)})
         return
@@ -204,4 +204,4 @@ def picked(names: Sequence[str], output: Path, ballots: Path, size: str, *, as_j
         "still have ? are ignored. Then run:",
         markup=False,
     )
-    console.print(f"  epivote aggregate {ballots} --size {size} --gold {output}", markup=False, soft_wrap=True)
+    console.print(f"  {then}", markup=False, soft_wrap=True)

@@ -264,14 +264,14 @@ def read_notes(fitted: Fitted, notes: Sequence[str]) -> list[str]:
     return [*notes, *said]
 
 
-def fit_in(page: Page, sentences: Sequence[str], room: int) -> list[Text]:
+def fit_in(page: Page, sentences: Sequence[str], room: int, rest_by: str = "--all shows all") -> list[Text]:
     """As many sentences as there is room for, each in two lines at most; then how many are left out."""
     lines: list[Text] = []
     for number, sentence in enumerate(sentences):
         rest = len(sentences) - number
         left = room - len(lines) - (rest > 1)
         if left < 1:
-            return [*lines, Text(f"and {counted(rest, 'more remark')}; --all shows all")]
+            return [*lines, Text(f"and {counted(rest, 'more remark')}; {rest_by}")]
         lines += page.wrapped(sentence, min(left, 2))
     return lines
 

@@ -70,7 +70,7 @@ def packed_tables(fitted: Fitted, seen: Seen, told: Told) -> None:
     doubtful = _doubtful(page, seen) if seen.doubtful else []
     end = ending(page, told, *next_of_packed(seen, told))
     room = SCREEN - sum(page.height(part) + 1 for part in (found, doubtful, end) if part)
-    warned = fit_in(page, warnings_of_fit(fitted), max(room - LEAST_VOTERS - 3, 2))
+    warned = fit_in(page, warnings_of_fit(fitted), max(room - LEAST_VOTERS - 3, 2), "--json gives all")
     room -= len(warned) + bool(warned)
     voters = voter_lines(page, summary, room) if summary.is_rated else []
     page.show([found, warned, doubtful, voters, end])
