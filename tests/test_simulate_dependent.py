@@ -275,3 +275,14 @@ def test_all_but_one_voter_may_be_copies():
     crowd = simulate(**SMALL, copies=0.89)
     assert len(crowd.copied_from) == 4
     assert len(set(crowd.copied_from.values())) == 1
+
+
+@pytest.mark.parametrize("instances", [2, 5])
+def test_what_is_common_to_all_voters_differs_from_instance_to_instance(instances):
+    """Equal voters who share all mistakes cast equal ballots; on other instances what they share is drawn anew."""
+    equal = {"hit_rates": 0.5, "false_alarm_rates": 0.5}
+    found = simulate(
+        instances=instances, voters=2, alternatives=60, bounds=(0, None), shared_mistakes=1, **equal
+    ).ballots
+    seen = {found.ballot(voter, name) for name in found.instances for voter in found.voters}
+    assert len(seen) == instances

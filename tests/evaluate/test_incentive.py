@@ -24,3 +24,11 @@ def test_points_first_then_fewer_ticks_then_shared_places():
         (3, "late", 1, 2),
         (3, "same", 1, 2),
     ]
+
+
+def test_a_right_alternative_that_nobody_could_tick_counts_against_everybody():
+    ballots = Ballots.from_mapping({("ann", "z"): {"a"}, ("bob", "z"): {"a", "b"}})
+    places = [
+        (place.rank, place.voter, place.points) for place in rank_participants(ballots, {"z": {"a", "elsewhere"}})
+    ]
+    assert places == [(1, "ann", 0), (2, "bob", 0)]
