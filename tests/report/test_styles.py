@@ -31,12 +31,12 @@ def style(artist):
     return " ".join((type(artist).__name__, *told))
 
 
-def drawn():
+def pictures():
     crowd = simulate(instances=12, voters=5, alternatives=3, bounds=(1, 2), coverage=0.8, spammers=0.4, seed=2)
     fitted = EM((1, 2)).fit(crowd.ballots)
     sure, share = Interval(0.4, 0.1, 0.8), Interval(0.5, 0.25, 0.75)
     account = Account("owl", -0.5, {"ann": 1.0, "bo": -0.25}, ("ann",), 0.0, 0.25, 0.875, True)
-    pictures = {
+    return {
         "voter map": lambda axes: plots.plot_voter_map(fitted, axes),
         "confidence": lambda axes: plots.plot_confidence(fitted, axes),
         "sizes": lambda axes: plots.plot_sizes(fitted, axes),
@@ -48,7 +48,10 @@ def drawn():
             Plan((PlanPoint(1, share, share), PlanPoint(2, sure, sure)), 0.75, 2), axes
         ),
     }
-    for name, draw in pictures.items():
+
+
+def drawn():
+    for name, draw in pictures().items():
         axes = matplotlib.figure.Figure().subplots()
         draw(axes)
         yield name
@@ -68,3 +71,10 @@ def test_pictures_look_as_accepted():
     if not ACCEPTED.exists() or found != ACCEPTED.read_text(encoding="utf-8"):
         rejected.write_text(found, encoding="utf-8")
     assert not rejected.exists(), f"if this is meant: mv {rejected.relative_to(ROOT)} {ACCEPTED.relative_to(ROOT)}"
+
+
+def test_without_axes_every_picture_makes_its_own():
+    for name, draw in pictures().items():
+        axes = draw(None)
+        assert axes.has_data(), name
+        assert axes is not draw(None), name
