@@ -18,7 +18,7 @@ from experiments.store import Kept, Settings, Store
 
 PEERS = {"crowdkit": "crowd-kit", "peerannot": "peerannot", "scipy": "scipy"}
 NOT_RUN = {("M", "peerannot-ds"), ("XL", "peerannot-ds"), ("XL", "crowdkit-ds")}
-FROM_DISK_ONLY = ("amle-disk", "em-disk", "amle-dask-1", "amle-dask-2")
+FROM_DISK_ONLY = ("amle-disk", "em-disk", "amle-dask-1", "amle-dask-2", "em-dask-1", "em-dask-2")
 
 
 def methods_for(crowd: Crowd) -> list[str]:
