@@ -132,6 +132,13 @@ def test_packing_says_what_it_reads(tmp_path, monkeypatch):
     assert said == ["Packing", f"Reading {BIRDS}: 521 rows so far", "Packing part 1 of 1"]
 
 
+def test_an_empty_set_of_a_packed_folder_is_written_in_words(tmp_path):
+    (tmp_path / "b.csv").write_text("voter,instance,alternatives\n" + "".join(f"v{k},q,\nv{k},r,a\n" for k in range(4)))
+    run("pack", tmp_path / "b.csv", "-o", tmp_path / "p")
+    shown = run("aggregate", tmp_path / "p", "--size", "0..", "--method", "em").stdout
+    assert re.search(r"^q +\(none\) +[>\d]", shown, re.MULTILINE), shown
+
+
 def test_all_sets_of_a_packed_folder_are_not_printed(tmp_path):
     write_ballots(reference_crowd(30, 10, 5, 2, seed=1).ballots, tmp_path / "b.csv")
     run("pack", tmp_path / "b.csv", "-o", tmp_path / "p")

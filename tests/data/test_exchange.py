@@ -1,5 +1,7 @@
 """Ballots to and from lists of dicts, a pandas multi-index and indicator matrices; and what notebooks show."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -126,6 +128,8 @@ def test_notebooks_show_small_escaped_tables():
         assert not any(banned in html for banned in ("<script", "<b>", "http", "src="))
     assert "&lt;script&gt;" in shown[0]
     assert "&lt;script&gt;" in shown[3]
+    heads = ("alternative", "in the set", "margin (log-odds)", "inclusion probability")
+    assert re.findall(r"<th>(.*?)</th>", shown[3]) == list(heads)
     assert "50 %" in shown[1]
     assert EM((1, 1))._repr_html_() == "<pre>EM(bounds=(1, 1))</pre>"
     assert repr(fitted.estimate_) == f"Estimate(1 set of size 1, converged after {fitted.n_iter_} iterations)"

@@ -83,6 +83,14 @@ def test_a_tenth_of_gold_teaches_the_estimator_and_is_left_out_in_turn(together,
     assert len(found.gold_trial_.instances) == count
 
 
+def test_what_was_learnt_from_all_gold_is_kept_although_some_was_left_out_in_turn(together, monkeypatch):
+    monkeypatch.setattr(module, "STRENGTHS", module.STRENGTHS[2:3])
+    gold, told = some_gold(together, 30), []
+    found = Calibrated(EM(BOUNDS)).fit(together.ballots, gold=gold, progress=lambda step, _: told.append(step))
+    assert found.estimator_.estimate_.gold == frozenset(gold)
+    assert told == sorted(set(told)), "and only its own progress is told"
+
+
 def test_the_trial_before_calibration_is_the_model_without_that_gold(together, fitted):
     plain = EM(BOUNDS).fit(together.ballots)
     trial = fitted.gold_trial_

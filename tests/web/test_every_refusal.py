@@ -4,12 +4,15 @@ import json
 import re
 
 import pytest
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from epivote.web.languages import language
 from epivote.web.store import InvitationError, NameTakenError, NotOpenError
 from epivote.web.views.errors import HANDLERS, PageError, problem, refusal
+from in_process import visitor
 from one_moment import still_app
 
 KNOWN = {400, 403, 404, 405, 408, 409, 413, 422, 429, 500, 503}
@@ -108,3 +111,16 @@ def test_every_error_of_ours_has_its_sentence_and_its_remedy(request_to, error, 
     assert say(key).replace("'", "&#39;") in sentences(told)
     assert say(f"remedy.{status}").replace("'", "&#39;") in sentences(told)
     assert told.headers.get("retry-after") == ("3" if isinstance(error, PageError) else None)
+
+
+@pytest.mark.parametrize("error", [DBAPIError("SELECT", {}, Exception("gone")), PoolTimeout()])
+def test_a_program_is_asked_to_wait_while_the_database_is_away(tmp_path, monkeypatch, error):
+    with still_app(tmp_path) as app:
+        program = visitor(app, authorization=f"Bearer {app.state.site.secrets.interface}")
+
+        def fails(*_, **__):
+            raise error
+
+        monkeypatch.setattr(app.state.site.store, "is_closed", fails)
+        refused = program.get("/api/v1/task")
+        assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")

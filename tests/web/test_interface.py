@@ -2,6 +2,7 @@
 
 import pytest
 
+from epivote.web.interface.api import DESCRIPTION
 from in_process import joined, visitor
 from one_moment import estimate_now, still_app
 from small_quiz import QUIZ
@@ -21,6 +22,7 @@ def program(app):
 def test_it_describes_itself_to_everybody(app):
     described = visitor(app).get("/api/v1/openapi.json").json()
     assert described["servers"] == [{"url": "/api/v1"}]
+    assert described["info"] == {"title": "epivote collect", "version": "1", "description": DESCRIPTION}
     put = described["paths"]["/voters/{voter}/ballots/{instance}"]["put"]
     examples = put["requestBody"]["content"]["application/json"]["schema"]["examples"]
     assert examples == [{"ticks": ["alternative-1"]}, {"ticks": []}]

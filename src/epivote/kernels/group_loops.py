@@ -25,7 +25,7 @@ def group_soft_pass(
     groups, width = group_log_odds.shape
     evidence, odds, inclusion = np.empty((width, LANES)), np.empty((width, LANES)), np.empty((width, LANES))
     within, chances, one = np.zeros((groups, width, LANES)), np.zeros((groups, LANES)), np.empty(width)
-    later, counter, everything = room_for(width, lower, upper)
+    later, counter, everything = room_for(width=width, lower=lower, upper=upper)
     span, waiting, plain = np.empty((3, LANES), np.int64), np.empty((1, LANES), np.int64), np.empty(LANES, np.bool_)
     voter, mask = np.empty((KEPT_BALLOTS + 1, LANES), np.int64), np.empty((KEPT_BALLOTS + 1, LANES), np.int64)
     seen, prior_odds, total = np.zeros((groups * width, LANES)), np.exp(group_log_odds), 0.0

@@ -51,7 +51,7 @@ def soft_pass(
     """
     width = offered.shape[1] if len(offered) else len(prior_log_odds)
     odds, inclusion, seen = np.empty((width, LANES)), np.empty((width, LANES)), np.empty((width, LANES))
-    later, counter, everything = room_for(width, lower, upper)
+    later, counter, everything = room_for(width=width, lower=lower, upper=upper)
     span, waiting, plain = np.empty((3, LANES), np.int64), np.empty((1, LANES), np.int64), np.empty(LANES, np.bool_)
     voter, mask = np.empty((KEPT_BALLOTS + 1, LANES), np.int64), np.empty((KEPT_BALLOTS + 1, LANES), np.int64)
     prior, one, prior_odds = prior_log_odds[:width].copy(), np.empty(width), np.exp(prior_log_odds)
