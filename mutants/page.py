@@ -18,7 +18,7 @@ line, the likeliest first and for at most two minutes. A defect is *noticed* if 
 change nothing that anybody could see; they are set aside, each with its reason, in `mutants/equivalent.toml`.
 
 """
-WRITTEN_FROM = (2022, 7, 11, 13)
+WRITTEN_FROM = (2022, 7, 11, 13, 17)
 """Seeds of samples whose survivors tests were written for."""
 
 
