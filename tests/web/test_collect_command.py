@@ -63,7 +63,7 @@ def test_export_while_and_after(quiz, tmp_path):
     assert (
         tmp_path / "out" / "ballots.csv"
     ).read_text() == "voter,instance,alternatives\nann,yard,cat|owl\nann,roof,\n"
-    assert "1 ballot left out" in told.stdout
+    assert "Left out: 1 ballot that does not fit" in told.stdout
     assert "epivote aggregate ballots.csv --size 1..2 --alternatives 'cat|dog|owl' --method em" in told.stdout
 
 
