@@ -25,7 +25,7 @@ LOOPS := tests/kernels tests/engines
 test-loops: .venv/.installed-dev
 	$(BIN)/pytest -q -m "not slow and not long" $(LOOPS)
 
-# the tests that take longer than 0.3 seconds each
+# the tests that take longer than 0.25 seconds each
 test-long: .venv/.installed-dev
 	$(BIN)/pytest -q -n auto --dist worksteal -m "long and not slow"
 

@@ -38,7 +38,7 @@ COMPILING = ("engines", "kernels")
 
 
 LONG = frozenset((ROOT / "tests" / "long.txt").read_text(encoding="utf-8").split("\n"))
-"""Tests that take longer than 0.3 seconds each, as measured; tests/find_long.py writes the list."""
+"""Tests that take longer than 0.25 seconds each, as measured; tests/find_long.py writes the list."""
 
 
 def pytest_itemcollected(item):

@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ElementTree
 from collections import defaultdict
 from pathlib import Path
 
-LONG = 0.3  # seconds on two quiet cores; the others then fit into three minutes, also on a fresh checkout
+LONG = 0.25  # seconds on two quiet cores; the others then fit into three minutes, also on a fresh checkout
 LIST = Path(__file__).with_name("long.txt")
 
 
