@@ -37,6 +37,8 @@ COMPILING = ("engines", "kernels")
 """Folders whose tests compile loops on a fresh checkout, which takes longer than all their checks."""
 
 
+LONGEST = "test_wheel.py"
+"""Builds and installs the project, mostly waiting for the disk and the registries."""
 LONG = frozenset((ROOT / "tests" / "long.txt").read_text(encoding="utf-8").split("\n"))
 """Tests that take longer than 0.25 seconds each, as measured; tests/find_long.py writes the list."""
 
@@ -47,8 +49,11 @@ def pytest_itemcollected(item):
 
 
 def pytest_collection_modifyitems(items):
-    """Put the tests that compile first: one of two processes then compiles each loop, and the other reads it from disk."""
-    items.sort(key=lambda item: item.path.parent.name not in COMPILING)
+    """Put the longest test first, so that nobody waits for it in the end, then the tests that compile.
+
+    One of two processes then compiles each loop, and the other reads it from disk.
+    """
+    items.sort(key=lambda item: (item.path.name != LONGEST, item.path.parent.name not in COMPILING))
 
 
 def pytest_collection_finish():

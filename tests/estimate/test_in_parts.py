@@ -275,6 +275,7 @@ USES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", USES)
 def test_memory_does_not_grow_with_the_number_of_blocks(folders, tmp_path, monkeypatch, name):
     for module, limit, most in (
