@@ -23,7 +23,7 @@ def test_every_listed_test_exists():
 def test_tests_are_long_by_their_mean(tmp_path):
     report = tmp_path / "report.xml"
     case = '<testcase file="t.py" name="{}" time="{}"/>'
-    times = {"test_a[1]": 0.5, "test_a[2]": 0.2, "test_b[1]": 0.5, "test_b[2]": 0.05, "test_c": 0.3, "test_d": 3}
+    times = {"test_a[1]": 0.5, "test_a[2]": 0.2, "test_b[1]": 0.4, "test_b[2]": 0.05, "test_c": 0.25, "test_d": 3}
     report.write_text(f"<s>{''.join(case.format(*each) for each in times.items())}</s>", encoding="utf-8")
     assert long_tests(report) == ["t.py::test_a", "t.py::test_d"]
 
