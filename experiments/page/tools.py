@@ -16,12 +16,12 @@ from experiments.store import Kept
 Found = Mapping[tuple[str, str], Kept]
 HEAD = [
     "tool",
-    "sets exactly right",
-    "the same within size bounds",
-    "mean Jaccard",
-    "alternatives right",
-    "stated confidence",
-    "calibration error",
+    "exact sets",
+    "within bounds",
+    "Jaccard",
+    "alternatives",
+    "stated",
+    "error",
     "time",
 ]
 YARDSTICK = "em"

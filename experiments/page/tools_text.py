@@ -15,13 +15,14 @@ ALL_SETS = """Means over the {} sets, of the tools that ran on all of them; all 
 """
 HOW_TO_READ = """How to read the tables:
 
-- *Sets exactly right*: share of the true sets that were found without a missing or a wrong alternative.
-- *The same within size bounds*: the other tools know nothing of size bounds. Where they state probabilities, this
+- *Exact sets*: share of the true sets that were found without a missing or a wrong alternative.
+- *Within bounds*: the other tools know nothing of size bounds. Where they state probabilities, this
   column takes the most probable set within the bounds instead, which you could do yourself. Sets found by epivote are
   always within the bounds, so it has no second figure.
-- *Alternatives right*: share of the offered alternatives that were decided rightly, in or out.
-- *Stated confidence* and *calibration error* are about whole sets: the mean of what was stated, and its mean distance
-  from the share that was right, in ten bins. Tools that answer alternative by alternative state a product of
+- *Jaccard*: mean overlap of found and true set.
+- *Alternatives*: share of the offered alternatives that were decided rightly, in or out.
+- *Stated* and *error* are confidence and its calibration error, about whole sets: the mean of what was stated, and its
+  mean distance from the share that was right, in ten bins. Tools that answer alternative by alternative state a product of
   probabilities for a set. A dash means that the tool states none.
 - *Time*: processor time of the fit, all threads together, as a multiple of epivote's EM on the same set; in the first
   table from smallest to largest. Reading files is not part of it.
