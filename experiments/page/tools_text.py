@@ -22,8 +22,8 @@ HOW_TO_READ = """How to read the tables:
 - *Jaccard*: mean overlap of found and true set.
 - *Alternatives*: share of the offered alternatives that were decided rightly, in or out.
 - *Stated* and *error* are confidence and its calibration error, about whole sets: the mean of what was stated, and its
-  mean distance from the share that was right, in ten bins. Tools that answer alternative by alternative state a product of
-  probabilities for a set. A dash means that the tool states none.
+  mean distance from the share that was right, in ten bins. Tools that answer alternative by alternative state a
+  product of probabilities for a set. A dash means that the tool states none.
 - *Time*: processor time of the fit, all threads together, as a multiple of epivote's EM on the same set; in the first
   table from smallest to largest. Reading files is not part of it.
 - *{gold} gold*: mean over {draws} random draws of gold sets, scored on the other instances. No other row has seen gold.
