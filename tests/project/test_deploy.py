@@ -17,11 +17,12 @@ FOLDER = Path(__file__).parents[2] / "examples" / "deploy"
 COMPOSE = yaml.safe_load((FOLDER / "compose.yaml").read_text(encoding="utf-8"))
 UNIT = (FOLDER / "epivote-quiz.service").read_text(encoding="utf-8")
 CONTAINER = (FOLDER / "Containerfile").read_text(encoding="utf-8")
+COMMAND = (FOLDER / "Containerfile.command").read_text(encoding="utf-8")
 
 
-def steps():
-    """Instructions of the container file with what they are given, lines put together."""
-    lines = re.sub(r"\\\n\s*", "", re.sub(r"^#.*\n", "", CONTAINER, flags=re.MULTILINE)).splitlines()
+def steps(text=CONTAINER):
+    """Instructions of a container file with what they are given, lines put together."""
+    lines = re.sub(r"\\\n\s*", "", re.sub(r"^#.*\n", "", text, flags=re.MULTILINE)).splitlines()
     return [tuple(line.split(" ", 1)) for line in lines if line.strip()]
 
 
@@ -51,8 +52,9 @@ def test_options_that_are_used_exist(place):
     assert [option for option in options if option not in told.stdout] == []
 
 
-def test_the_container_is_built_from_files_that_are_there_and_runs_without_rights():
-    told = steps()
+@pytest.mark.parametrize("text", [CONTAINER, COMMAND], ids=["quiz", "command"])
+def test_the_container_is_built_from_files_that_are_there_and_runs_without_rights(text):
+    told = steps(text)
     assert told[0][0] == "FROM"
     assert {name for name, _ in told} <= {
         *("FROM", "RUN", "WORKDIR", "COPY", "ENV", "USER", "EXPOSE", "HEALTHCHECK", "ENTRYPOINT", "CMD")
@@ -63,6 +65,12 @@ def test_the_container_is_built_from_files_that_are_there_and_runs_without_right
     assert dict(told)["USER"] == "epivote"
     assert names.index("USER") < names.index("ENTRYPOINT")
     assert max(n for n, name in enumerate(names) if name == "RUN") < names.index("USER")
+
+
+def test_the_container_of_the_command_runs_it_in_the_mounted_folder():
+    told = dict(steps(COMMAND))
+    assert (told["WORKDIR"], json.loads(told["ENTRYPOINT"])) == ("/data", ["epivote"])
+    assert CliRunner().invoke(app, json.loads(told["CMD"])).exit_code == 0
 
 
 def test_the_quiz_waits_for_its_database_and_only_this_machine_reaches_it():
