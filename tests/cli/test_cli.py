@@ -162,7 +162,7 @@ def test_evaluate_counts_alternatives_that_nobody_chose(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("aggregate", "nowhere.csv", "--size", "1"), "epivote: there is no file nowhere.csv\n"),
+        (("aggregate", "nowhere.csv", "--size", "1"), "epivote: nowhere.csv does not exist\n"),
         (
             ("aggregate", BIRDS, "--size", "one"),
             "epivote: 'one' is not a size; write 2, 1..2 or 1.. (no upper bound)\n",
@@ -172,7 +172,7 @@ def test_evaluate_counts_alternatives_that_nobody_chose(tmp_path):
         (("aggregate", BIRDS, "--size", "1", "--alternatives", "wren|robin"), "is not an alternative"),
         (("aggregate", BIRDS, "--size", "1", "--alternatives", "a||b"), "--alternatives 'a||b' has an empty name"),
         (("aggregate", BIRDS, "--size", "1", "--out", BIRDS / "x"), "cannot write"),
-        (("evaluate", GOLD, "nowhere.csv"), "there is no file nowhere.csv"),
+        (("evaluate", GOLD, "nowhere.csv"), "nowhere.csv does not exist"),
     ],
 )
 def test_bad_input_gets_one_sentence_and_exit_code_1(arguments, message):

@@ -90,7 +90,7 @@ def test_a_checkpoint_is_kept_and_gone_on_from(packed, tmp_path):
 def test_what_cannot_be_is_said_in_one_sentence(packed, tmp_path):
     for arguments, sentence in (
         (("pack", BIRDS, "-o", packed), "already exists"),
-        (("pack", tmp_path / "no.csv", "-o", tmp_path / "new"), "there is no file"),
+        (("pack", tmp_path / "no.csv", "-o", tmp_path / "new"), "does not exist"),
         (("aggregate", BIRDS, "--size", "1", "--scheduler", "tcp://x:1"), "--scheduler needs a packed folder"),
     ):
         result = run(*arguments)

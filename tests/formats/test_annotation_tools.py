@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from trying import refused
 
 from epivote import EM, EpivoteError, Majority, read_export, write_predictions
 from epivote.formats import argilla as module
@@ -23,12 +24,6 @@ PATHS = "nested choices are named by their path, its steps joined by '>'"
 
 def ballots_of(name, **options):
     return {key: set(ticks) for key, ticks in read_export(CASES / name, **options).ballots.items()}
-
-
-def refused(path, **options):
-    with pytest.raises(EpivoteError) as told:
-        read_export(path, **options)
-    return str(told.value)
 
 
 # Prodigy

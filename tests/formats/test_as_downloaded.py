@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from trying import ballots_of
 
 from epivote import Ballots, EpivoteError, read_export, write_ballots
 
@@ -174,10 +175,6 @@ CASES = [
         "counted 2 rows without a value as empty",
     ),
 ]
-
-
-def ballots_of(found):
-    return {key: set(ticks) for key, ticks in found.ballots.items()}
 
 
 @pytest.mark.parametrize(("name", "options", "expected", "said"), CASES, ids=[f"{c[0]} {c[1]}" for c in CASES])

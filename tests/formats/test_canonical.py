@@ -155,7 +155,7 @@ def test_which_of_two_ballots_counts(write):
 
 
 def test_files_that_are_not_there(tmp_path):
-    with pytest.raises(FileError, match=r"there is no file .*nowhere\.csv"):
+    with pytest.raises(FileError, match=r"nowhere\.csv does not exist"):
         read_ballots(tmp_path / "nowhere.csv")
     with pytest.raises(FileError, match="is a folder; name a file in it"):
         read_ballots(tmp_path)

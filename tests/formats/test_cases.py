@@ -6,16 +6,13 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from trying import ballots_of
 
 from epivote import EpivoteError, read_ballots, read_export
 
 CASES = Path(__file__).parent.parent / "cases"
 REFUSED = Path(__file__).parent.parent / "cases-refused"
 BIRDS = {("ann", "q1"): {"robin", "wren"}, ("bo", "q1"): set(), ("ann", "q2"): {"owl"}}
-
-
-def ballots_of(found):
-    return {key: set(ticks) for key, ticks in found.ballots.items()}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from trying import refused
 
 from epivote import EpivoteError, read_export
 
@@ -24,12 +25,6 @@ def write(tmp_path, monkeypatch):
 
 def ballots_of(path, **options):
     return {key: set(ticks) for key, ticks in read_export(path, **options).ballots.items()}
-
-
-def refused(path, **options):
-    with pytest.raises(EpivoteError) as told:
-        read_export(path, **options)
-    return str(told.value)
 
 
 def quoted(value):

@@ -1,8 +1,9 @@
 """Election files in detail: PrefLib, abcvoting and Pabulib, alone and in folders, and what is refused in them."""
 
 import pytest
+from trying import refused
 
-from epivote import EpivoteError, read_export
+from epivote import read_export
 from epivote.formats.elections import _abc_names
 from epivote.formats.source import SourceFile
 
@@ -24,12 +25,6 @@ def write(tmp_path, monkeypatch):
 
 def ballots_of(path, **options):
     return {key: set(ticks) for key, ticks in read_export(path, **options).ballots.items()}
-
-
-def refused(path, **options):
-    with pytest.raises(EpivoteError) as told:
-        read_export(path, **options)
-    return str(told.value)
 
 
 def cat(*lines, alternatives=3, header=("# CATEGORY NAME 1: Approved", "# CATEGORY NAME 2: Not approved")):

@@ -125,7 +125,7 @@ def test_files_that_cannot_be_understood_are_refused(tmp_path, name, text, messa
 
 
 def test_files_that_are_not_there_and_formats_that_do_not_exist():
-    with pytest.raises(FileError, match=r"there is no file nowhere\.json"):
+    with pytest.raises(FileError, match=r"nowhere\.json does not exist"):
         read_export("nowhere.json")
     with pytest.raises(FileError, match="'excel' is not a format; it is one of 'ballots', 'ticks'"):
         read_export(CASES / "prodigy.jsonl", format="excel")

@@ -86,7 +86,7 @@ def test_nothing_and_folders(tmp_path, kind):
     (tmp_path / "folder").mkdir()
     with pytest.raises(EpivoteError):
         read_export(tmp_path / "folder", format=kind)
-    with pytest.raises(EpivoteError, match="there is no file"):
+    with pytest.raises(EpivoteError, match="does not exist"):
         read_export(tmp_path / "nowhere", format=kind)
 
 

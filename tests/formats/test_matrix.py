@@ -1,8 +1,9 @@
 """Pasted matrices: titles, headers, names of voters, signs for nothing, and what is a table instead."""
 
 import pytest
+from trying import refused
 
-from epivote import EpivoteError, read_export
+from epivote import read_export
 
 
 @pytest.fixture
@@ -20,12 +21,6 @@ def ballots_of(path, **options):
     found = read_export(path, **options)
     assert found.format == "matrix"
     return {key: set(ticks) for key, ticks in found.ballots.items()}
-
-
-def refused(path, **options):
-    with pytest.raises(EpivoteError) as told:
-        read_export(path, **options)
-    return str(told.value)
 
 
 @pytest.mark.parametrize("name", ["voter", "Worker", "ANNOTATOR", "name", "Respondent", ""])

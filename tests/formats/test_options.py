@@ -11,9 +11,10 @@ from typing import get_args, get_type_hints
 
 import polars as pl
 import pytest
+from trying import refused
 from typer.testing import CliRunner
 
-from epivote import Ballots, EpivoteError, FileError, read_export
+from epivote import Ballots, FileError, read_export
 from epivote.cli import app
 from epivote.data.packing import write_packed
 from epivote.formats import detect
@@ -84,12 +85,6 @@ def write(tmp_path, monkeypatch):
         return name
 
     return to_file
-
-
-def refused(path, **options):
-    with pytest.raises(EpivoteError) as told:
-        read_export(path, **options)
-    return str(told.value)
 
 
 @pytest.mark.parametrize("kind", FILES)

@@ -4,6 +4,7 @@ import json
 
 import polars as pl
 import pytest
+from trying import ballots_of, refused
 
 from epivote import EpivoteError, read_export
 from epivote.formats.joined import JoinedCells, joining_mark, parsed_list
@@ -19,16 +20,6 @@ def write(tmp_path, monkeypatch):
         return name
 
     return write
-
-
-def ballots_of(found):
-    return {key: set(ticks) for key, ticks in found.ballots.items()}
-
-
-def refused(path, **options):
-    with pytest.raises(EpivoteError) as told:
-        read_export(path, **options)
-    return str(told.value)
 
 
 # Joined cells

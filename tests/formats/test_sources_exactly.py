@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
+from trying import refused
 
-from epivote import EpivoteError, read_export
+from epivote import read_export
 from epivote.formats.source import SourceFile, lines_of, open_source
 from epivote.formats.text_table import TextTable
 
@@ -18,12 +19,6 @@ def write(tmp_path, monkeypatch):
         return name
 
     return write
-
-
-def refused(path, **options):
-    with pytest.raises(EpivoteError) as told:
-        read_export(path, **options)
-    return str(told.value)
 
 
 @pytest.mark.parametrize(("blanks", "suffix"), [(0, ".jsonl"), (4095, ".jsonl"), (4096, ".txt")])

@@ -1,8 +1,9 @@
 """Forms and surveys at their edges: which columns are questions, how many options make one, what is noted."""
 
 import pytest
+from trying import ballots_of, refused
 
-from epivote import EpivoteError, read_export
+from epivote import read_export
 from epivote.formats.survey_header import SurveyHeader, survey_header
 
 
@@ -15,16 +16,6 @@ def write(tmp_path, monkeypatch):
         return name
 
     return write
-
-
-def ballots_of(found):
-    return {key: set(ticks) for key, ticks in found.ballots.items()}
-
-
-def refused(path, **options):
-    with pytest.raises(EpivoteError) as told:
-        read_export(path, **options)
-    return str(told.value)
 
 
 OF_TOOLS = [

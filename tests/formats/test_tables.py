@@ -4,8 +4,9 @@ import json
 
 import polars as pl
 import pytest
+from trying import refused
 
-from epivote import EpivoteError, read_export
+from epivote import read_export
 from epivote.formats.joined import JoinedCells, joining_mark
 from epivote.formats.source import SourceFile
 from epivote.formats.text_table import TextTable
@@ -29,12 +30,6 @@ def write(tmp_path, monkeypatch):
 
 def ballots_of(path, **options):
     return {key: set(ticks) for key, ticks in read_export(path, **options).ballots.items()}
-
-
-def refused(path, **options):
-    with pytest.raises(EpivoteError) as told:
-        read_export(path, **options)
-    return str(told.value)
 
 
 def record(voter, ticks, instance="q"):

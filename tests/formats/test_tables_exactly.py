@@ -2,8 +2,9 @@
 
 import polars as pl
 import pytest
+from trying import ballots_of, refused
 
-from epivote import EpivoteError, read_export
+from epivote import read_export
 
 
 @pytest.fixture
@@ -15,16 +16,6 @@ def write(tmp_path, monkeypatch):
         return name
 
     return write
-
-
-def ballots_of(found):
-    return {key: set(ticks) for key, ticks in found.ballots.items()}
-
-
-def refused(path, **options):
-    with pytest.raises(EpivoteError) as told:
-        read_export(path, **options)
-    return str(told.value)
 
 
 @pytest.mark.parametrize("row", [999, 1000, 1001])

@@ -1,6 +1,7 @@
 """Tables in text files: what separates their cells, which rows are torn, and the line that each sentence names."""
 
 import pytest
+from trying import refused
 
 from epivote import BallotError, ColumnError, EpivoteError, FileError, read_ballots, read_export, read_menu, read_truths
 from epivote.data.bounds import SizeBounds
@@ -24,12 +25,6 @@ def write(tmp_path, monkeypatch):
         return name
 
     return to_file
-
-
-def refused(path, **options):
-    with pytest.raises(EpivoteError) as told:
-        read_export(path, **options)
-    return str(told.value)
 
 
 # What separates cells

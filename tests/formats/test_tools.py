@@ -3,8 +3,9 @@
 import json
 
 import pytest
+from trying import refused
 
-from epivote import EpivoteError, read_export
+from epivote import read_export
 
 EARLY, LATE = "2026-01-02T10:00:00Z", "2026-01-03T09:00:00Z"
 REPLACED = "earlier ballots of a voter on the same instance were replaced by later ones"
@@ -27,12 +28,6 @@ def write(tmp_path, monkeypatch):
 
 def ballots_of(path, **options):
     return {key: set(ticks) for key, ticks in read_export(path, **options).ballots.items()}
-
-
-def refused(path, **options):
-    with pytest.raises(EpivoteError) as told:
-        read_export(path, **options)
-    return str(told.value)
 
 
 def region(*choices, question="q", kind="choices"):

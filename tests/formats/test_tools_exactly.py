@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from trying import ballots_of
 
 from epivote import Ballots, EpivoteError, Majority, read_export, write_predictions
 
@@ -22,10 +23,6 @@ def refused(call, *arguments, **options):
     with pytest.raises(EpivoteError) as told:
         call(*arguments, **options)
     return str(told.value)
-
-
-def ballots_of(found):
-    return {key: set(ticks) for key, ticks in found.ballots.items()}
 
 
 def result(chosen, name="q", kind="choices", **about):

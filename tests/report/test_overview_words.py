@@ -7,8 +7,9 @@ import pytest
 
 from epivote import Doubt, Interval, SizeBounds
 from epivote.report import overview
+from epivote.report.cards import Bar, NextStep, ShortSet, VoterRow, VotersCard
 from epivote.report.numbers import Flagged, Headline, Trust
-from epivote.report.overview import Bar, NextStep, ShortSet, VoterRow, VotersCard, check_of, next_steps, voters_found
+from epivote.report.overview import check_of, next_steps, voters_found
 
 BREAK = "\u00a0"
 

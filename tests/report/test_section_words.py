@@ -7,9 +7,9 @@ import pytest
 
 from epivote import Doubt, SizeBounds
 from epivote.report import changes, content, page
+from epivote.report.cards import Bar
 from epivote.report.embedded import Shown
 from epivote.report.numbers import Bands, Change, Voters, Weighing
-from epivote.report.overview import Bar
 from epivote.summary import FoundSet
 
 BREAK = "\u00a0"

@@ -4,15 +4,32 @@ import itertools
 import os
 from contextlib import ExitStack, contextmanager
 
+import one_participant
 import pytest
 
 from asking import Visitor
 from benchmarks.postgresql import NoPostgreSQLError, fresh_database, postgresql
 from examples.crowd.served import serving
+from in_process import store_of
 from listening import serving_here
 from small_quiz import QUIZ, write_quiz
 
 NUMBERS = itertools.count(1)
+
+
+@pytest.fixture(scope="module")
+def one_store(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("quiz")
+    with store_of(folder) as store:
+        yield store, folder
+
+
+@pytest.fixture
+def quiz(one_store):
+    """Makes the quiz of somebody who has just joined: `quiz(text, order="doubtful")`."""
+    store, folder = one_store
+    one_participant.emptied(store)
+    return lambda text=one_participant.QUIZ, **settings: one_participant.Quiz(store, folder, text, **settings)
 
 
 @pytest.fixture(scope="session")

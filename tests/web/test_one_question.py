@@ -4,7 +4,7 @@ import re
 from contextlib import contextmanager
 
 import pytest
-from one_participant import QUIZ, Quiz, emptied
+from one_participant import QUIZ
 from starlette.datastructures import FormData
 
 from epivote.web.languages import language
@@ -13,22 +13,6 @@ from epivote.web.views import question
 from epivote.web.views.errors import PageError
 from epivote.web.views.question_form import read_form, seal
 from epivote.web.views.visit import NotJoinedError
-from in_process import store_of
-
-
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("quiz")
-    with store_of(folder) as store:
-        yield store, folder
-
-
-@pytest.fixture
-def quiz(opened):
-    """Makes the quiz of somebody who has just joined: `quiz(text, order="doubtful")`."""
-    store, folder = opened
-    emptied(store)
-    return lambda text=QUIZ, **settings: Quiz(store, folder, text, **settings)
 
 
 @contextmanager

@@ -4,13 +4,12 @@ import re
 from dataclasses import replace
 
 import pytest
-from one_participant import QUIZ, Quiz, emptied
+from one_participant import QUIZ
 
 from epivote import SizeBounds
 from epivote.web.languages import language
 from epivote.web.task import Alternative, Instance
 from epivote.web.views import question
-from in_process import store_of
 
 DATA_NEXT = 'data-next="([^"]*)"'
 ENGLISH = {
@@ -30,21 +29,6 @@ ENGLISH = {
     (2, 3): "At least 2 of these are right.",
     (2, None): "At least 2 of these are right.",
 }
-
-
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("quiz")
-    with store_of(folder) as store:
-        yield store, folder
-
-
-@pytest.fixture
-def quiz(opened):
-    """Makes the quiz of somebody who has just joined: `quiz(text, order="doubtful")`."""
-    store, folder = opened
-    emptied(store)
-    return lambda text=QUIZ, **settings: Quiz(store, folder, text, **settings)
 
 
 @pytest.mark.parametrize("bounds", ENGLISH)

@@ -18,7 +18,10 @@ BYTES_PER_BALLOT = 12  # a voter's number (4) and a mask (8)
 BYTES_PER_INSTANCE = 24  # where its ballots start (8), and what a pass remembers of it (16)
 BYTES_PER_VOTER = 16  # two sums of 8 bytes in every shard
 CELLS_PER_COMPILED_SHARD = 1 << 21
-"""Compiled passes need no tables, only sums for all voters per shard: the fewer shards the better."""
+"""Alternatives offered, over all instances of a shard; a round number.
+
+Compiled passes need no tables, only sums for all voters per shard: the fewer shards the better.
+"""
 
 
 def disk_engine(ballots: AnyBallots, bounds: SizeBounds, gold: Sequence[GoldSets], kept_bytes: int) -> LocalEngine:

@@ -21,7 +21,7 @@ from epivote.engines.gold import Gold
 from epivote.errors import FileError
 from epivote.estimate.history import History
 
-CHUNK = 1 << 20
+CHUNK = 1 << 20  # numbers of a column that are widened at a time: 8 MB; a round number
 SavedRun = Mapping[str, FloatArray]
 
 

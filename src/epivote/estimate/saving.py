@@ -68,7 +68,7 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         state = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise FileError(f"there is no file {path}") from None
+        raise FileError(f"{path} does not exist") from None
     except (OSError, ValueError) as error:
         raise FileError(f"{path} is not a saved model: {error}") from None
     if not isinstance(state, dict) or state.get("format") != FORMAT or state.get("estimator") not in KINDS:

@@ -97,7 +97,7 @@ def open_source(given: str | Path, encoding: str | None = None) -> Iterator[Sour
         try:
             plain = _plain(path, name, Path(folder), encoding)
         except FileNotFoundError:
-            raise FileError(f"there is no file {name}") from None
+            raise FileError(f"{name} does not exist") from None
         except (EOFError, zlib.error, gzip.BadGzipFile):
             raise FileError(f"{name} is compressed but damaged; copy it again") from None
         except OSError as error:

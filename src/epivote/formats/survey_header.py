@@ -17,7 +17,7 @@ from itertools import groupby
 IMPORT_ID = '{"ImportId"'
 SINGLE = ("", "Response", "Open-Ended Response")
 """What SurveyMonkey writes below a question with a single column."""
-FEWEST_OPTIONS = 2
+FEWEST_OPTIONS = 2  # columns that make a question with an option each: one alone is a question by itself
 PART = re.compile(r"(.+?)_(?:Part_)?\d+")
 
 

@@ -19,10 +19,11 @@ from epivote.estimate.base import UPSIDE_DOWN
 from epivote.estimate.review import MOST_BALLOTS, Doubt
 from epivote.evaluate.agreement import Agreement
 from epivote.evaluate.calibration import CalibrationBin
+from epivote.report.cards import Bar
 from epivote.report.counts import Counts
 from epivote.report.embedded import SEED, Shown
 from epivote.report.numbers import Bands, Voters, top_pairs
-from epivote.report.overview import Bar, sizes_in_words
+from epivote.report.overview import sizes_in_words
 from epivote.report.written import UNKNOWN, chosen, probability, share, spaced, weight, whole
 from epivote.summary import GoldCheck, Summary
 

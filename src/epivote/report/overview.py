@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 from urllib.parse import quote
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from epivote.data.names import IntArray, counted
 from epivote.data.truths import Truths
 from epivote.estimate.review import MOST_BALLOTS, Doubt
+from epivote.report.cards import Bar, NextStep, SampleRow, SetsCard, ShortSet, TrustCard, VoterRow, VotersCard
 from epivote.report.numbers import (
     Flagged,
     Headline,
@@ -25,93 +25,12 @@ from epivote.summary import Summary
 
 SAMPLE = 8  # sets shown; what fits beside the other cards on a screen of 900 lines
 SAMPLE_BELOW_WARNINGS = 6  # the same where warnings stand above
-MEMBERS_SHOWN = 4  # alternatives of a set in the sample; more would take a second line
 NARROW_SAMPLE = 3  # of these on a phone
 VOTERS_SHOWN = 3  # flagged voters named; likewise
 NAMES_IN_STEP = 3  # voters named in a sentence; a round number
 OFTEN_CONFUSED = 0.05  # of all ballots, from which a pair of alternatives is worth rewording; a round number
 MOSTLY = 0.5  # share of doubtful sets from which the whole crowd is too small; a round number
 ENOUGH_GOLD = 20  # gold sets that calibrate well; as `epivote gold` proposes
-
-
-class Bar(NamedTuple):
-    """A labelled bar; `percent` is its length, `low` and `high` the ends of an interval on it if there is one."""
-
-    label: str
-    text: str
-    percent: str
-    low: str = ""
-    length: str = ""
-
-
-class ShortSet(NamedTuple):
-    """The first members of a set, and `+2` if there are two more."""
-
-    members: tuple[str, ...]
-    more: str
-
-    @classmethod
-    def of(cls, members: Sequence[str]) -> ShortSet:
-        """As many members as have room."""
-        left = len(members) - MEMBERS_SHOWN
-        return cls(tuple(members[:MEMBERS_SHOWN]), f"+{left}" if left > 0 else "")
-
-
-class SampleRow(NamedTuple):
-    """One set of the sample; `gold` is None where it is not known, `narrow` says whether a phone shows the row."""
-
-    instance: str
-    link: str
-    found: ShortSet
-    confidence: str
-    percent: str
-    gold: ShortSet | None
-    mark: str
-    narrow: bool
-
-
-class SetsCard(NamedTuple):
-    """What the sets are: a number with its label, a sentence, and a sample."""
-
-    value: str
-    label: str
-    sentence: str
-    caption: str
-    rows: list[SampleRow]
-    has_gold: bool
-
-
-class TrustCard(NamedTuple):
-    """How sure, and whether that can be trusted."""
-
-    verdict: str
-    tone: str
-    sentence: str
-    bars: list[Bar]
-
-
-class VoterRow(NamedTuple):
-    """One flagged voter."""
-
-    name: str
-    reasons: str
-    ballots: str
-
-
-class VotersCard(NamedTuple):
-    """Whom not to trust."""
-
-    headline: str
-    rows: list[VoterRow]
-    rest: str
-
-
-class NextStep(NamedTuple):
-    """Something to do, and the section of the page to look at first."""
-
-    text: str
-    section: str
-    link: str
 
 
 def link_to(instance: str) -> str:
