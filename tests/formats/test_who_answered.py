@@ -35,7 +35,9 @@ def write(tmp_path):
 @pytest.mark.parametrize(("rows", "recognised"), [(9, False), (10, True), (30, True)])
 def test_a_column_of_names_tells_who_answered(write, rows, recognised):
     found = read(write, form(rows, names_of(rows)))
-    named = "column 'Pseudo' names the respondents, since all its cells differ; --voter names another"
+    named = (
+        "column 'Pseudo' was taken as the names of respondents, because all its cells differ (override with --voter)"
+    )
     assert (named in found.notes) == recognised
     assert found.ballots.voters == tuple(names_of(rows) if recognised else [f"row {k + 1}" for k in range(rows)])
     assert ("Pseudo" in found.ballots.instances) == (not recognised)
