@@ -208,7 +208,8 @@ def _voters(table: TextTable, respondent: str | None, found: Collector) -> list[
         return [f"row {number}" for number in range(1, len(table.frame) + 1)]
     if found.reading.voter is None and column_named([respondent], None, VOTER_NAMES) is None:
         found.remark(
-            f"column {respondent!r} was taken as the names of respondents, because all its cells differ (override with --voter)"
+            f"column {respondent!r} was taken as the names of respondents, because all its cells differ "
+            "(override with --voter)"
         )
     names = [name or f"row {number}" for number, name in enumerate(table.frame[respondent], start=1)]
     often = Counter(names)
