@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from epivote import BallotError, Ballots, ColumnError, InputError
+from epivote.data import rows as rows_module
 from epivote.data.frames import BallotTable, eager_frame, rows_of
 from epivote.data.rows import Rows, numbered, split_at
 
@@ -222,8 +223,26 @@ def test_what_is_no_dataframe_is_refused(given, message):
         [f"n{k // 5}" for k in range(3000)],
     ],
 )
-def test_texts_are_numbered_in_order_of_appearance(texts):
+@pytest.mark.parametrize("by_hash", [False, True])
+def test_texts_are_numbered_in_order_of_appearance(texts, by_hash, monkeypatch):
+    monkeypatch.setattr(rows_module, "MANY_TEXTS", 0 if by_hash else 10**9)
     names, numbers = numbered(pl.Series(texts, dtype=pl.String))
+    assert names.to_list() == list(dict.fromkeys(texts))
+    assert [names[int(number)] for number in numbers] == texts
+
+
+@pytest.mark.parametrize("texts", [["bb", "aa", "b", "aa"] * 3, ["bb", "bb", "bb", "aa", "aa", "aa", "b", "b"]])
+def test_texts_with_the_same_hash_are_told_apart(texts, monkeypatch):
+    seeds = []
+
+    def hashes(column, seed):
+        seeds.append(seed)
+        return column.str.len_chars() if seed == 1 else column.hash(seed=seed)
+
+    monkeypatch.setattr(rows_module, "MANY_TEXTS", 0)
+    monkeypatch.setattr(rows_module, "_hashes", hashes)
+    names, numbers = numbered(pl.Series(texts))
+    assert seeds == [1, 2]
     assert names.to_list() == list(dict.fromkeys(texts))
     assert [names[int(number)] for number in numbers] == texts
 

@@ -291,7 +291,7 @@ def _checked_multiplicities(given: IntArray, n_voters: int) -> IntArray | None:
 
 
 def _check_starts(start: IntArray, rows: int, total: int, what: str) -> None:
-    if len(start) != rows + 1 or start[0] != 0 or start[-1] != total or np.any(np.diff(start) < 0):
+    if len(start) != rows + 1 or start[0] != 0 or start[-1] != total or np.any(start[1:] < start[:-1]):
         raise BallotError(
             f"{what} must rise from 0 to {total} in {rows + 1} steps; build ballots with Ballots.from_..."
         )

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from epivote.data.ballots import Ballots, Duplicates, MenuLike
 from epivote.data.blocks import Menu
 from epivote.data.lists import Lists
-from epivote.data.names import IntArray, Place, as_names, listing, smallest_integers, starts_of, suggestion
+from epivote.data.names import IntArray, Place, as_names, listing, sealed, smallest_integers, starts_of, suggestion
 from epivote.errors import BallotError
 
 
@@ -132,7 +132,8 @@ def assemble(
         raise BallotError(f"duplicates={duplicates!r} is not one of 'error', 'first', 'last'")
     key = ballot_instance.astype(np.int64) * len(voters) + ballot_voter
     order = _stable_order(key)
-    repeats = np.flatnonzero(key[order][1:] == key[order][:-1])
+    key = key[order]
+    repeats = np.flatnonzero(key[1:] == key[:-1])
     if len(repeats) and not merge:
         if duplicates == "error":
             first, second = int(order[repeats[0]]), int(order[repeats[0] + 1])
@@ -151,10 +152,10 @@ def assemble(
         voters=voters,
         instances=instances,
         alternatives=alternatives,
-        ballot_start=starts_of(np.bincount(ballot_instance[order], minlength=len(instances))),
-        ballot_voter=ballot_voter[order].astype(np.int32),
-        approval_start=ticks.start,
-        approved=smallest_integers(ticks.values, len(alternatives)),
+        ballot_start=sealed(starts_of(np.bincount(ballot_instance[order], minlength=len(instances)))),
+        ballot_voter=sealed(ballot_voter[order].astype(np.int32)),
+        approval_start=sealed(ticks.start),
+        approved=sealed(smallest_integers(ticks.values, len(alternatives))),
         menu=None if menu is None else encode_menu(menu, instances, alternatives),
         multiplicities=multiplicities,
     )

@@ -51,22 +51,26 @@ def smallest_integers(values: NDArray[np.integer], limit: int) -> IntArray:
     """`values` in the smallest type that holds 0..limit; 32 bits unless fewer do."""
     for kind in (np.uint8, np.uint16):
         if limit <= np.iinfo(kind).max:
-            return values.astype(kind)
-    return values.astype(np.int32)
+            return values.astype(kind, copy=False)
+    return values.astype(np.int32, copy=False)
 
 
 def frozen(array: NDArray[T]) -> NDArray[T]:
     """The same values, read-only; a copy if anybody could still change them."""
-    if not array.flags.writeable:
-        return array
-    copy = array.copy()
-    copy.flags.writeable = False
-    return copy
+    return array if not array.flags.writeable else sealed(array.copy())
+
+
+def sealed(array: NDArray[T]) -> NDArray[T]:
+    """The array itself, from now on read-only; for one that nobody else holds."""
+    array.flags.writeable = False
+    return array
 
 
 def starts_of(lengths: IntArray) -> IntArray:
     """Where each of many lists begins when they follow one another, and where the last one ends."""
-    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    start: IntArray = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=start[1:])
+    return start
 
 
 def row_ranges(start: IntArray, rows: IntArray) -> IntArray:

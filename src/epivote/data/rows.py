@@ -18,6 +18,7 @@ from epivote.data.lists import Lists
 from epivote.data.names import IntArray, Place, smallest_integers
 from epivote.errors import BallotError
 
+FIRST_TEXTS, MANY_TEXTS = 1_000_000, 1 << 16  # different ones among the first from which hashes are faster; tried
 MOST_ALIKE = 10**9 - 1  # voters with the same ballots; beyond it halves could not be drawn; a round number
 Split = Callable[[pl.Series], pl.Series]
 """Turns different text cells into lists of names; cells it cannot split become null."""
@@ -176,13 +177,20 @@ def numbered(column: pl.Series) -> tuple[pl.Series, IntArray]:
 
     Files are often sorted by one of their columns: of equal texts in a row only the first is looked up.
     """
+    if column.head(FIRST_TEXTS).n_unique() > MANY_TEXTS:
+        found = _told_by_hash(column)
+        if found is not None:
+            return found
     begins = (column != column.shift(1)).fill_null(value=True)
-    n_runs = int(begins.sum())
-    if 2 * n_runs > len(column):
+    if 2 * int(begins.sum()) > len(column):
         return _looked_up(column)
     names, numbers = _looked_up(column.filter(begins))
-    places = begins.arg_true().to_numpy()
-    return names, np.repeat(numbers, np.diff(places, append=len(column)))
+    return names, _spread(numbers, begins)
+
+
+def _spread(numbers: IntArray, begins: pl.Series) -> IntArray:
+    """The number of every row, from those of the rows where another text begins."""
+    return np.repeat(numbers, np.diff(begins.arg_true().to_numpy(), append=len(begins)))
 
 
 def _looked_up(column: pl.Series) -> tuple[pl.Series, IntArray]:
@@ -197,6 +205,32 @@ def _looked_up(column: pl.Series) -> tuple[pl.Series, IntArray]:
     number = np.empty(len(first), np.uint32)
     number[order] = np.arange(len(order), dtype=np.uint32)
     return column.gather(first[order].astype(np.uint32)), number[kinds]
+
+
+def _told_by_hash(column: pl.Series) -> tuple[pl.Series, IntArray] | None:
+    """The same for long columns: a hash of 64 bits per text is looked up, which takes a third of the time.
+
+    A second hash shows whether two different texts had the same first one; then there is no result.
+    """
+    keys = _hashes(column, 1)
+    begins = (keys != keys.shift(1)).fill_null(value=True)
+    in_runs = 2 * int(begins.sum()) <= len(keys)
+    rows = begins.arg_true() if in_runs else pl.int_range(len(keys), dtype=pl.UInt32, eager=True)
+    table = pl.LazyFrame({"key": keys.gather(rows) if in_runs else keys, "row": rows})
+    firsts = table.group_by("key").agg(pl.col("row").min()).sort("row").with_row_index("number")
+    firsts = firsts.collect(engine="streaming")
+    numbered = table.select("key").join(firsts.lazy(), on="key", how="left", maintain_order="left").select("number")
+    number: IntArray = numbered.collect()["number"].to_numpy()
+    if in_runs:
+        number = _spread(number, begins)
+    check = _hashes(column, 2).to_numpy()
+    if np.any(check[firsts["row"].to_numpy()][number] != check):
+        return None
+    return column.gather(firsts["row"]), number
+
+
+def _hashes(column: pl.Series, seed: int) -> pl.Series:
+    return column.hash(seed=seed)
 
 
 def _check_filled(column: pl.Series, kind: str, place: Place) -> None:
