@@ -307,6 +307,20 @@ def test_reports_on_packed_ballots_look_for_copies_in_a_sample(tmp_path, monkeyp
         assert asked.pop() == step
 
 
+def test_copies_among_many_ballots_are_looked_for_in_a_sample_of_instances(monkeypatch):
+    ballots, gold = suspicious_crowd(14)
+    known = MaximumLikelihood(0.8, 0.1, 0.5, (1, None)).fit(ballots, gold=gold)
+    looked_at = []
+    found = module.near_copies
+    monkeypatch.setattr(module, "near_copies", lambda *given: looked_at.append(given) or found(*given))
+    for most, every in ((ballots.n_ballots, 1), (ballots.n_ballots - 1, 2)):
+        monkeypatch.setattr(module, "MOST_FOR_COPIES", most)
+        known.reliability()
+        some, truths = looked_at.pop()
+        assert some.is_same(ballots.sample_instances(every))
+        assert dict(truths) == {name: known.truth_[name] for name in some.instances}
+
+
 def test_a_stream_reports_on_voters_who_are_not_in_the_last_batch():
     first = Ballots.from_mapping({("v", "1"): {"a"}, ("w", "1"): {"b"}}, alternatives=["a", "b"])
     second = Ballots.from_mapping({("w", "2"): {"a"}, ("x", "2"): {"a"}}, alternatives=["a", "b"])

@@ -9,7 +9,7 @@ from numba.core.dispatcher import Dispatcher
 
 from epivote import Ballots, SizeBounds
 from epivote.estimate.workload import InMemoryWorkload
-from epivote.kernels import group_loops, hard_loops, masks, pairs, soft_loops
+from epivote.kernels import group_loops, hard_loops, masks, pairs, soft_loops, table_loops
 from epivote.kernels.arguments import Allowed, BallotColumns, Evidence, KeptSets, Moves
 from epivote.kernels.group_loops import group_soft_pass
 from epivote.kernels.hard_loops import hard_change, hard_pass
@@ -44,7 +44,7 @@ def test_columns_are_read_only_whatever_they_were_before(width):
 
 
 def test_loops_are_kept_on_disk_and_leave_other_threads_alone():
-    modules = (group_loops, hard_loops, masks, pairs, soft_loops)
+    modules = (group_loops, hard_loops, masks, pairs, soft_loops, table_loops)
     loops = [each for module in modules for each in vars(module).values() if isinstance(each, Dispatcher)]
     assert len(loops) > 10
     for loop in loops:

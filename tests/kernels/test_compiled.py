@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epivote import AMLE, EM, Ballots, Parameters, SizeBounds, reference_crowd, simulate
+from epivote.data.calibration import Calibration
 from epivote.engines import memory
 from epivote.estimate.workload import InMemoryWorkload
 from epivote.kernels import compiling
@@ -95,6 +96,53 @@ def test_hard_and_soft_passes_agree(election, with_gold):
         np.testing.assert_allclose(resoft.voters, soft.voters, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(resoft.occurrences, soft.occurrences, rtol=1e-12, atol=1e-12)
         assert retotal == pytest.approx(total, rel=1e-12, abs=1e-10)
+
+
+@given(elections(), st.booleans(), st.sampled_from([1, 60, 2000]))
+def test_tables_of_log_odds_and_their_probabilities_agree(election, with_gold, factor):
+    task, parameters = task_of(election, with_gold)
+    for arrays, compiled in both(task):
+        margins = arrays.margins(parameters)
+        np.testing.assert_array_equal(compiled.margins(parameters), margins)
+        one, other = (each.set_odds(factor * margins) for each in (arrays, compiled))
+        np.testing.assert_allclose(other.inclusion, one.inclusion, rtol=1e-11, atol=1e-300)
+        sets = arrays.sets(parameters)
+        np.testing.assert_allclose(other.probabilities(sets), one.probabilities(sets), rtol=1e-9, atol=1e-300)
+
+
+@pytest.mark.parametrize("alternatives", [7, 65])
+@pytest.mark.parametrize("rows", [1, 8, 9, 23])
+def test_tables_are_filled_to_the_last_row(alternatives, rows):
+    crowd = reference_crowd(rows, 20, alternatives, 3, seed=rows)
+    task = InMemoryWorkload(crowd.ballots, SizeBounds(1, 3))
+    for arrays, compiled in both(task):
+        np.testing.assert_array_equal(compiled.margins(crowd.parameters), arrays.margins(crowd.parameters))
+        one, other = (each.set_odds(arrays.margins(crowd.parameters)) for each in (arrays, compiled))
+        np.testing.assert_allclose(other.inclusion, one.inclusion, rtol=1e-11)
+
+
+@pytest.mark.parametrize("calibrate", [False, True])
+def test_sets_and_probabilities_of_large_fits_are_those_of_arrays(calibrate, monkeypatch):
+    """In several shards and by two threads, gold sets among them; both kinds of passes at the same rates."""
+    crowd = simulate(instances=400, voters=30, alternatives=9, bounds=(1, 3), ballots_per_instance=6, seed=4)
+    gold = {name: crowd.gold[name] for name in crowd.gold.instances[5:35]}
+    calibration = Calibration(1.4, 0.6, 0.9, 0.1, np.linspace(-0.2, 0.2, 9), "halves") if calibrate else None
+    monkeypatch.setenv("EPIVOTE_THREADS", "2")
+    found = []
+    for enough in (10**9, 0):
+        monkeypatch.setattr(compiling, "WORTH_CALLING", enough)
+        monkeypatch.setattr(compiling, "WORTH_LOADING", enough)
+        task = InMemoryWorkload(crowd.ballots, SizeBounds(1, 3), gold, cells_per_shard=300)
+        sets = task.best_sets(crowd.parameters, calibration)
+        ties = task.ties(crowd.parameters, calibration=calibration)
+        found.append((task.truths(sets), ties, task.posterior(crowd.parameters, sets, calibration)))
+        assert task.engine.threads == (2 if enough == 0 else 1)
+    (truths, ties, posterior), (again, ties_again, weighed) = found
+    assert dict(again) == dict(truths)
+    assert ties_again == ties
+    np.testing.assert_allclose(weighed.inclusion, posterior.inclusion, rtol=1e-11, atol=1e-15)
+    np.testing.assert_allclose(weighed.set_probabilities, posterior.set_probabilities, rtol=1e-11, atol=1e-15)
+    assert np.all(weighed.set_probabilities[5:35] == 1)
 
 
 def walk(parameters, seed, steps):

@@ -183,8 +183,9 @@ class Ballots(InColumns):
 
     def places(self, names: Iterable[str]) -> dict[str, int]:
         """The numbers of those of these instances that are there, in their order."""
-        index = self.instance_index
-        return {name: index[name] for name in names if name in index}
+        wanted = list(names)
+        index = self.instance_index if wanted else {}  # which takes seconds to make where there are millions
+        return {name: index[name] for name in wanted if name in index}
 
     def names_at(self, places: IntArray) -> list[str]:
         """The names of the instances with these numbers."""
@@ -274,12 +275,13 @@ class Ballots(InColumns):
 
     def sample_instances(self, every: int, include: Iterable[str] = ()) -> Ballots:
         """About one in `every` instances, chosen by name so that no order matters, and those named in `include`."""
-        if every <= 1:
-            return self
+        return self if every <= 1 else self.rows(self.sample_places(every, include))
+
+    def sample_places(self, every: int, include: Iterable[str] = ()) -> IntArray:
+        """The numbers of these instances."""
         wanted = self.instance_keys % every == 0
-        wanted[[self.instance_index[name] for name in include if name in self.instance_index]] = True
-        rows = np.flatnonzero(wanted) if wanted.any() else np.zeros(1, np.int64)
-        return self._part(np.ones(self.n_voters, bool), rows)
+        wanted[list(self.places(include).values())] = True
+        return np.flatnonzero(wanted) if wanted.any() else np.zeros(1, np.int64)
 
 
 def _checked_multiplicities(given: IntArray, n_voters: int) -> IntArray | None:

@@ -13,6 +13,7 @@ IntArray = NDArray[np.integer]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 LONGEST = 60  # letters of a name in a list of names; a round number that fits a line
+COUNTED_AT_ONCE = 1 << 20  # 8 MB of numbers; a round number
 Place = Callable[[int], str]
 """Turns the number of an input row into words such as `quiz.csv, line 7`."""
 
@@ -84,7 +85,12 @@ def row_ranges(start: IntArray, rows: IntArray) -> IntArray:
 
 def counts_of(groups: IntArray, times: IntArray | None, count: int = 0) -> IntArray:
     """How many there are of each group 0..count-1, each entry counted so many times, or once if that is None."""
-    return np.bincount(groups, times, count).astype(np.int64)
+    if times is not None:
+        return np.bincount(groups, times, count).astype(np.int64)
+    counts: IntArray = np.zeros(max(count, int(groups.max()) + 1 if len(groups) else 0), np.int64)
+    for begin in range(0, len(groups), COUNTED_AT_ONCE):  # which are spelt out as numbers of 64 bits
+        counts += np.bincount(groups[begin : begin + COUNTED_AT_ONCE], minlength=len(counts))
+    return counts
 
 
 def sums(groups: IntArray, values: FloatArray, count: int) -> FloatArray:

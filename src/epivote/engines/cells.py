@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from epivote.data.ballots import Ballots
-from epivote.data.names import BoolArray, IntArray, listing, starts_of
+from epivote.data.names import BoolArray, FloatArray, IntArray, listing, starts_of
 from epivote.data.shards import Shard
 from epivote.data.truths import Truths
 from epivote.errors import InputError
@@ -22,6 +22,15 @@ def cells_of(shard: Shard, starts: IntArray) -> IntArray:
     """The cells of a shard in that layout, as a table."""
     cells: IntArray = starts[shard.instances][:, None] + np.arange(shard.width)
     return cells
+
+
+def put_cells(flat: FloatArray, shard: Shard, starts: IntArray, table: FloatArray) -> None:
+    """Put what a shard's cells hold in their places in that layout."""
+    first, last = int(shard.instances[0]), int(shard.instances[-1])
+    if last - first + 1 == len(shard.instances):
+        flat[starts[first] : starts[last + 1]] = table.ravel()
+    else:
+        flat[cells_of(shard, starts)] = table
 
 
 def tables_of(sets: Mapping[str, Iterable[str]], ballots: Ballots, shards: Sequence[Shard]) -> list[BoolArray]:

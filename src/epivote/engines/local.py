@@ -80,6 +80,20 @@ class LocalEngine:
 
         return reduce(GroupCounts.together, self._each(work))
 
+    def each(self, work: Callable[[int, Pass], T]) -> list[T]:
+        """What is found on the pass of every source, given its number; each source must have one pass."""
+        numbers = {source: number for number, source in enumerate(self.sources)}
+
+        def every(group: Sequence[Source]) -> list[tuple[int, T]]:
+            found = []
+            for source in group:
+                (one,) = source()
+                found.append((numbers[source], work(numbers[source], one)))
+            return found
+
+        found = dict(result for group in self._each(every) for result in group)
+        return [found[number] for number in range(len(self.sources))]
+
     def _each(self, work: Callable[[Sequence[Source]], T]) -> list[T]:
         """The work on all groups. A thread begins with those that it had last time: its core may still hold them."""
         groups = [self.sources[number :: self.groups] for number in range(min(self.groups, len(self.sources)))]

@@ -96,6 +96,8 @@ def _groups(work: Workload, parameters: Parameters, calibration: Calibration | N
 
 
 def _joined_posteriors(parts: Sequence[Posterior]) -> Posterior:
+    if len(parts) == 1:
+        return parts[0]
     inclusion, probabilities = zip(*((each.inclusion, each.set_probabilities) for each in parts), strict=True)
     return Posterior(np.concatenate(inclusion), np.concatenate(probabilities))
 

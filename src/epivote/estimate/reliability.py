@@ -23,7 +23,8 @@ ALMOST = 0.95  # share of alternatives ticked, or of ballots shared, that counts
 SHARED_FOR_COPY = 10  # instances two voters must share before one can look like a copy; a round number
 SAME_MISTAKES = 3  # made by both, since agreement on the truth is no sign of copying; a round number
 NUMBERS_PER_BLOCK = 4_000_000  # 32 MB of pairs of voters at a time
-BALLOTS_FOR_COPIES = 200_000  # among which pairs of voters are compared; seconds, a round number
+# Among which pairs of voters are compared: packed ballots, or the same mistakes; and copies in memory; round numbers.
+BALLOTS_FOR_COPIES, MOST_FOR_COPIES = 200_000, 2_000_000
 # Flags beside which the same mistakes are worth saying; copies, or all or nothing ticked, say more.
 UNRELATED = (FlagKind.TOO_FEW_BALLOTS, FlagKind.WORSE_THAN_CHANCE, FlagKind.GUESSING)
 
@@ -55,7 +56,7 @@ class VoterReport:
 def voter_reports(estimate: Estimate, model: Model | None = None) -> list[VoterReport]:
     """A report on every voter of an estimate, or of the stream that learnt `model`.
 
-    Of packed ballots, near-copies are looked for in a sample; of many ballots, the same mistakes are.
+    Of many ballots a sample of instances is looked at: for the same mistakes, and for near-copies.
     """
     model, ballots = model or Model.of(estimate), estimate.ballots
     if ballots.is_in_memory and ballots.n_ballots <= BALLOTS_FOR_COPIES:
@@ -67,7 +68,10 @@ def voter_reports(estimate: Estimate, model: Model | None = None) -> list[VoterR
         inclusion = work.posterior(parameters, work.best_sets(parameters)).inclusion
     together = same_mistakes(work, inclusion, model.parameters_for(work.ballots))
     if ballots.is_in_memory:
-        return reliability(model, ballots, ballots.in_memory(), estimate.truths, together)
+        some, every = estimate, -(-ballots.n_ballots // MOST_FOR_COPIES)
+        if every > 1:
+            some = estimate.at(ballots.in_memory().sample_places(every))
+        return reliability(model, ballots, some.ballots.in_memory(), some.truths, together)
     truths = work.truths(work.best_sets(model.parameters_for(work.ballots)))
     return reliability(model, ballots, work.ballots, truths, together)
 

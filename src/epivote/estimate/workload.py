@@ -18,7 +18,7 @@ from epivote.data.names import BoolArray, FloatArray
 from epivote.data.parameters import Parameters
 from epivote.data.shards import make_shards
 from epivote.data.truths import Truths
-from epivote.engines.cells import cell_starts, cells_of, tables_of, truths_of
+from epivote.engines.cells import cell_starts, put_cells, tables_of, truths_of
 from epivote.engines.engine import Engine
 from epivote.engines.gold import Gold, gold_by_block, gold_rows
 from epivote.engines.local import LocalEngine
@@ -26,8 +26,7 @@ from epivote.engines.memory import memory_engine
 from epivote.engines.where import block_engine
 from epivote.model.calibrated import calibrated, mixed_odds
 from epivote.model.groups import GroupCounts, group_chances
-from epivote.model.margins import margins
-from epivote.model.passes import weigh
+from epivote.model.passes import Pass, weigh
 from epivote.model.set_odds import SetOdds
 from epivote.model.statistics import Statistics, fixed_counts, tally
 
@@ -117,7 +116,7 @@ class InMemoryWorkload(Workload):
         """Log-odds of every cell, shard by shard; those in the most probable group of each instance."""
         if parameters.n_groups:
             return [mixed_odds(shard, parameters).in_likely_groups() for shard in self.shards]
-        return [margins(shard, parameters) for shard in self.shards]
+        return self.engine.each(lambda _, one: one.margins(parameters))
 
     def truth_step(self, parameters: Parameters) -> list[BoolArray]:
         """The most likely set of every instance (Theorem 1)."""
@@ -148,32 +147,30 @@ class InMemoryWorkload(Workload):
 
     def set_odds(self, parameters: Parameters, calibration: Calibration | None = None) -> list[SetOdds]:
         """What the ballots say about the sets, shard by shard: under the model, or as calibrated."""
-        if parameters.n_groups:
-            return [mixed_odds(shard, parameters, calibration) for shard in self.shards]
-        tables = self.margins(parameters)
-        if calibration is not None:
-            tables = [calibrated(shard, table, calibration) for shard, table in zip(self.shards, tables, strict=True)]
-        return [SetOdds(table, shard.lower, shard.upper) for shard, table in zip(self.shards, tables, strict=True)]
+        return self.engine.each(lambda _, one: _set_odds(one, parameters, calibration))
 
     def best_sets(self, parameters: Parameters, calibration: Calibration | None = None) -> list[BoolArray]:
         """The most probable set of every instance; a gold set stays as given."""
         if calibration is None and not parameters.n_groups:
             return self.truth_step(parameters)
-        return self.with_gold([odds.best() for odds in self.set_odds(parameters, calibration)])
+        return self.with_gold(self.engine.each(lambda _, one: _set_odds(one, parameters, calibration).best()))
 
     def posterior(self, parameters: Parameters, chosen: SetTables, calibration: Calibration | None = None) -> Posterior:
         """How probable every member and every returned set is; a gold set is certain."""
         cell_start = cell_starts(self.ballots)
         inclusion = np.empty(int(cell_start[-1]))
         probabilities = np.empty(self.ballots.n_instances)
-        every = zip(self.shards, self.set_odds(parameters, calibration), chosen, self._gold_rows, strict=True)
-        for shard, odds, sets, known in every:
-            inside, probability = odds.inclusion.copy(), odds.probabilities(sets)
+
+        def fill_in(number: int, one: Pass) -> None:
+            odds, known = _set_odds(one, parameters, calibration), self._gold_rows[number]
+            inside, probability = odds.inclusion, odds.probabilities(chosen[number])
             if known is not None:
                 inside[known.rows] = known.sets
                 probability[known.rows] = 1.0
-            probabilities[shard.instances] = probability
-            inclusion[cells_of(shard, cell_start)] = inside
+            probabilities[one.shard.instances] = probability
+            put_cells(inclusion, one.shard, cell_start, inside)
+
+        self.engine.each(fill_in)
         return Posterior(inclusion, probabilities)
 
     def group_probabilities(self, parameters: Parameters, calibration: Calibration | None = None) -> FloatArray:
@@ -193,10 +190,13 @@ class InMemoryWorkload(Workload):
         found = np.zeros(self.ballots.n_instances, bool)
         for parameters in steps:
             chosen = self.best_sets(parameters, calibration)
-            for shard, odds, sets in zip(self.shards, self.set_odds(parameters, calibration), chosen, strict=True):
-                found[shard.instances] |= odds.tied(sets)
+            for shard, tied in zip(self.shards, self._tied(parameters, chosen, calibration), strict=True):
+                found[shard.instances] |= tied
         names = (self.ballots.instances[z] for z in np.flatnonzero(found))
         return tuple(name for name in names if name not in self.gold)
+
+    def _tied(self, parameters: Parameters, chosen: SetTables, calibration: Calibration | None) -> list[BoolArray]:
+        return self.engine.each(lambda number, one: _set_odds(one, parameters, calibration).tied(chosen[number]))
 
     def truths(self, chosen: SetTables) -> Truths:
         """The sets as truths."""
@@ -205,3 +205,11 @@ class InMemoryWorkload(Workload):
     def tables(self, sets: Gold) -> list[BoolArray]:
         """Sets by instance as tables of cells; instances without one are left empty."""
         return tables_of(sets, self.ballots, self.shards)
+
+
+def _set_odds(one: Pass, parameters: Parameters, calibration: Calibration | None) -> SetOdds:
+    """What the ballots of a shard say about the sets: under the model, or as calibrated."""
+    if parameters.n_groups:
+        return mixed_odds(one.shard, parameters, calibration)
+    table = one.margins(parameters)
+    return one.set_odds(table if calibration is None else calibrated(one.shard, table, calibration))

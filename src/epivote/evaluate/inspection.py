@@ -89,11 +89,14 @@ class _Counts(NamedTuple):
         seen = np.full(width, ballots.total_ballots)
         if ballots.menu is not None:
             seen = counts_of(ballots.menu.offered, np.repeat(ballots.cast_per_instance, ballots.menu_sizes), width)
+        voter_seen = width * ballots.ballots_per_voter
+        if ballots.menu is not None:
+            voter_seen = counts_of(ballots.ballot_voter, ballots.menu_sizes[ballots.ballot_instance], n_voters)
         return cls(
             counts_of(sizes, ballots.ballot_multiplicities, width + 1),
             seen,
             counts_of(ballots.approved, ballots.tick_multiplicities, width),
-            counts_of(ballots.ballot_voter, ballots.menu_sizes[ballots.ballot_instance], n_voters),
+            voter_seen,
             counts_of(ballots.ballot_voter, sizes, n_voters),
         )
 

@@ -186,10 +186,10 @@ def check_sizes(ballots: AnyBallots, bounds: BoundsLike) -> SizeCheck:
     """
     bounds, seen = SizeBounds.of(bounds), looked_at(ballots)
     lower, upper = bounds.resolve(seen)
-    size, place, widest = seen.ballot_sizes, seen.ballot_instance, seen.n_alternatives
+    size, cast, widest = seen.ballot_sizes, seen.ballots_per_instance, seen.n_alternatives
     times = seen.ballot_multiplicities
-    changes = counts_of(size - upper[place] + widest, times, 2 * widest + 2)
-    changes -= counts_of(size - lower[place] + widest + 1, times, 2 * widest + 2)
+    changes = counts_of(size - np.repeat(upper, cast) + widest, times, 2 * widest + 2)
+    changes -= counts_of(size - np.repeat(lower, cast) + widest + 1, times, 2 * widest + 2)
     inside = np.cumsum(changes)  # how many ballots are inside, by the shift of all bounds plus `widest`
     best = min(np.flatnonzero(inside == inside.max()).tolist(), key=lambda place: abs(place - widest))
     counts = seen.total_ballots, int(inside[widest]), best - widest, int(inside[best])

@@ -177,13 +177,13 @@ def _set_table(truths: Truths) -> pl.DataFrame:
 def inclusion_blocks(estimate: Estimate) -> Iterator[pl.DataFrame]:
     """`instance,alternative,probability` for every offered alternative, in blocks; at least one, be it empty."""
     ballots, posterior = estimate.ballots.in_memory(), estimate.posterior
-    count = 0 if posterior is None else len(posterior.inclusion)
-    start = starts_of(ballots.menu_sizes)
+    start = starts_of(ballots.menu_sizes if posterior is not None else ballots.menu_sizes[:0])
+    between = np.searchsorted(start, np.arange(ROWS_PER_BLOCK, start[-1], ROWS_PER_BLOCK))
     instances, alternatives = (pl.Series(names, dtype=pl.String) for names in (ballots.instances, ballots.alternatives))
-    for begin in range(0, max(count, 1), ROWS_PER_BLOCK):
-        cells = np.arange(begin, min(begin + ROWS_PER_BLOCK, count))
-        z = np.searchsorted(start, cells, side="right") - 1
-        j = cells - start[z] if ballots.menu is None else ballots.menu.offered[cells]
+    for first, last in pairwise([0, *between.tolist(), len(start) - 1]):
+        z = np.repeat(np.arange(first, last), ballots.menu_sizes[first:last])
+        cells = slice(start[first], start[last])
+        j = np.tile(np.arange(len(alternatives)), last - first) if ballots.menu is None else ballots.menu.offered[cells]
         yield pl.DataFrame(
             [
                 instances.gather(z.astype(np.uint32)).rename("instance"),

@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from epivote.data.names import BoolArray, IntArray
+from epivote.data.names import BoolArray, FloatArray, IntArray
 from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
 from epivote.kernels.arguments import Allowed, BallotColumns, Evidence, KeptSets, Moves, has_masks
 from epivote.model.groups import GroupCounts, group_log_weights, group_pass
+from epivote.model.set_odds import SetOdds
 from epivote.model.statistics import GoldRows, PassCounts, groups_of
 
 SORTED_BALLOTS = (1 << 16) - 1  # rows with more ballots are sorted as if they had this many: the key has 16 bits
@@ -68,6 +69,19 @@ class CompiledPass:
             state = self._changed(before or self._start(PassCounts.none(*counts.size)), parameters)
             counts.include(state.counts)
             self._state = state
+
+    def margins(self, parameters: Parameters) -> FloatArray:
+        """See `Pass`."""
+        from epivote.kernels.table_loops import margin_table
+
+        table = np.empty(self.shard.shape)
+        evidence = Evidence.of(parameters.times(self.shard.multiplicities))
+        margin_table(*self.ballots, evidence.prior_log_odds, evidence.pushes, table)
+        return table
+
+    def set_odds(self, log_odds: FloatArray) -> SetOdds:
+        """See `Pass`."""
+        return SetOdds(log_odds, self.shard.lower, self.shard.upper, weigh=_weighed)
 
     def soft(self, parameters: Parameters, counts: PassCounts) -> float:
         """See `Pass`."""
@@ -128,3 +142,12 @@ class CompiledPass:
 
         evidence = Evidence.of(parameters.times(self.shard.multiplicities))
         hard_pass(*self.ballots, *evidence, *self.allowed, *counts, sets)
+
+
+def _weighed(log_odds: FloatArray, lower: int, upper: int) -> tuple[FloatArray, FloatArray]:
+    """See `epivote.model.posterior.log_partition_and_inclusion`."""
+    from epivote.kernels.table_loops import weigh_table
+
+    log_partition, inclusion = np.empty(len(log_odds)), np.empty(log_odds.shape)
+    weigh_table(np.ascontiguousarray(log_odds), lower, upper, log_partition, inclusion)
+    return log_partition, inclusion

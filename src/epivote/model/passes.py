@@ -17,6 +17,7 @@ from epivote.model.choose import choose
 from epivote.model.groups import GroupCounts, group_pass
 from epivote.model.margins import margins
 from epivote.model.posterior import log_partition_and_inclusion
+from epivote.model.set_odds import SetOdds
 from epivote.model.statistics import GoldRows, PassCounts, tally
 
 
@@ -30,6 +31,12 @@ class Pass(Protocol):
 
     def hard(self, parameters: Parameters, counts: PassCounts) -> None:
         """Add what the most likely sets say about voters and alternatives to `counts`."""
+
+    def margins(self, parameters: Parameters) -> FloatArray:
+        """The log-odds of every cell before the size bounds are taken into account."""
+
+    def set_odds(self, log_odds: FloatArray) -> SetOdds:
+        """What such log-odds, the model's or calibrated ones, say about the sets."""
 
     def soft(self, parameters: Parameters, counts: PassCounts) -> float:
         """Add what the probabilities of all sets say to `counts`; returns the sum of all log-partitions."""
@@ -52,6 +59,14 @@ class ArrayPass:
         """See `Pass`."""
         sets = choose(margins(self.shard, parameters), self.shard.lower, self.shard.upper)
         counts.include(tally(self.shard, self._with_gold(sets), *counts.size))
+
+    def margins(self, parameters: Parameters) -> FloatArray:
+        """See `Pass`."""
+        return margins(self.shard, parameters)
+
+    def set_odds(self, log_odds: FloatArray) -> SetOdds:
+        """See `Pass`."""
+        return SetOdds(log_odds, self.shard.lower, self.shard.upper)
 
     def soft(self, parameters: Parameters, counts: PassCounts) -> float:
         """See `Pass`."""

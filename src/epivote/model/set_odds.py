@@ -6,7 +6,8 @@ said about sets follows from it, whether the log-odds are those of the model or 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -20,6 +21,8 @@ from epivote.model.top_sets import top_sets
 from epivote.model.utilities import Utility, decide
 
 ALL = slice(None)
+Weigh = Callable[[FloatArray, int, int], tuple[FloatArray, FloatArray]]
+"""The logarithm of the sum over all allowed sets of every row, and the probability of every alternative."""
 
 
 class LikelyGroup(NamedTuple):
@@ -37,6 +40,7 @@ class SetOdds:
     log_odds: FloatArray
     lower: int
     upper: int
+    weigh: Weigh = field(default=log_partition_and_inclusion, kw_only=True, repr=False, compare=False)
 
     def best(self) -> BoolArray:
         """The most probable set of every row."""
@@ -85,4 +89,4 @@ class SetOdds:
 
     @cached_property
     def _partition_and_inclusion(self) -> tuple[FloatArray, FloatArray]:
-        return log_partition_and_inclusion(self.log_odds, self.lower, self.upper)
+        return self.weigh(self.log_odds, self.lower, self.upper)
