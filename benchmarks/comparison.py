@@ -21,8 +21,13 @@ NOT_RUN = {("M", "peerannot-ds"), ("XL", "peerannot-ds"), ("XL", "crowdkit-ds")}
 FROM_DISK_ONLY = ("amle-disk", "em-disk", "amle-dask-1", "amle-dask-2", "em-dask-1", "em-dask-2")
 
 
+ONCE = ("amle-disk", "em-disk")  # on 10^9 approvals
+
+
 def methods_for(crowd: Crowd) -> list[str]:
     """What is run on a crowd."""
+    if crowd.name == "20xXL":
+        return list(ONCE)
     if not crowd.whole:
         return list(FROM_DISK_ONLY)
     return [name for name in METHODS if (crowd.name, name) not in NOT_RUN]

@@ -12,11 +12,12 @@ from benchmarks.comparison import NOT_RUN, methods_for, missing, version_of
 from benchmarks.crowds import CROWDS, Crowd
 from benchmarks.growth import APPROVALS, AXES, METHODS, Axis
 from benchmarks.methods import METHODS as MEASURED
+from benchmarks.passes import TOLERANCES
 from benchmarks.results import Fits, Results
 from benchmarks.soft_parts import PARTS
 from benchmarks.start_up import COLD
 from benchmarks.tables import figures, seconds, table, times
-from benchmarks.targets import Line, above, below, crowd_lines, linear
+from benchmarks.targets import Line, above, below, crowd_lines, linear, same_in_the_end
 
 PACKAGES = ("numpy", "numba", "scipy", "polars", "distributed", "crowd-kit", "pandas", "peerannot")
 IN_WORDS = {"amle": "AMLE", "em": "EM"}
@@ -37,6 +38,7 @@ def page(results: Results) -> str:
         verdicts(results),
         "## The same crowds for everyone\n",
         *(crowd_section(results, crowd) for crowd in CROWDS.values()),
+        passes_section(results),
         growth_section(results),
         roofline_section(results),
         parts_section(results),
@@ -89,7 +91,7 @@ def verdicts(results: Results) -> str:
 
 def lines(results: Results) -> list[Line]:
     """All requirements."""
-    found = list(crowd_lines(results))
+    found = [*crowd_lines(results), same_in_the_end(results.passes())]
     for method in METHODS:
         what = f"growth of an iteration of {IN_WORDS[method]} with approvals"
         growing = results.growing_part(AXES[0], method)
@@ -156,6 +158,31 @@ def fit_cells(found: Fits, base: Fits | None) -> list[str]:
         f"{found.exact:.1%}",
         times(found.seconds / base.seconds) if base else "",
     ]
+
+
+def passes_section(results: Results) -> str:
+    """Passes of EM with and without acceleration."""
+    found = results.passes()
+    if not found:
+        return ""
+    rows = []
+    for name, (usual, end) in found.items():
+        cells = [f"{name} ({usual['instances']:,} instances)", str(usual["before"]), str(usual["after"])]
+        cells += [times(usual["before"] / usual["after"]), str(usual["differ"])]
+        rows.append([*cells, str(end["before"]), str(end["after"]), str(end["differ"]), f"{end['gain']:+.1g}"])
+    usual, end = (f"{tolerance:g}" for tolerance in TOLERANCES)
+    columns = [
+        "ballots", "passes without", "with", "ratio", "sets that differ",
+        f"to {end}: without", "with", "sets that differ", "objective higher by",
+    ]  # fmt: skip
+    return (
+        "## Passes of EM, with and without acceleration\n\n"
+        "All passes over the ballots from the same start, those in which shrinkage settles and those taken back "
+        f"included, until no rate changes by more than {usual} (the usual tolerance), and until none changes by more "
+        f"than {end}: at the usual tolerance both stop a little before the fixed point, so that sets which are all but "
+        "as probable as others may differ.\n\n"
+        f"{table(columns, rows)}"
+    )
 
 
 def growth_section(results: Results) -> str:

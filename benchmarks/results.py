@@ -6,7 +6,7 @@ import statistics
 from dataclasses import asdict
 from typing import Any, Literal, NamedTuple
 
-from benchmarks import comparison, roofline, soft_parts, start_up
+from benchmarks import comparison, passes, roofline, soft_parts, start_up
 from benchmarks.crowds import CROWDS
 from benchmarks.exponents import Exponent, beyond_fixed_cost, fitted_exponent
 from benchmarks.growth import Axis, name_of, points_of
@@ -91,6 +91,12 @@ class Results:
     def soft_parts(self) -> Any:
         """Seconds of an iteration of EM by part."""
         return self._noted("soft_parts", self.store.read("soft_parts", soft_parts.SETTINGS))
+
+    def passes(self) -> dict[str, Any]:
+        """Passes of EM with and without acceleration, by the name of the ballots."""
+        kept = {name: self.store.read(f"passes.{name}", passes.SETTINGS) for name in passes.names()}
+        found = {name: self._noted(f"passes {name}", each) for name, each in kept.items()}
+        return {name: each for name, each in found.items() if each is not None}
 
     def start(self) -> Any:
         """Cold processes."""

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import comparison, growth, roofline, soft_parts, start_up
+from benchmarks import comparison, growth, passes, roofline, soft_parts, start_up
 from benchmarks.crowds import CROWDS
 from benchmarks.page import page
 from benchmarks.processes import ROOT
@@ -22,7 +22,7 @@ from experiments.store import Store, commit, digest_of
 OUT = ROOT / "docs" / "benchmarks.md"
 FOLDER = ROOT / "build" / "bench"
 PRESENTING = {"page", "run", "results", "tables", "targets", "exponents", "files", "bare_polars"}
-PARTS = ("start", "quiz", "crowds", "roofline", "parts", "growth")
+PARTS = ("start", "quiz", "crowds", "passes", "roofline", "parts", "growth")
 
 
 def main() -> None:
@@ -64,6 +64,7 @@ def work(part: str, crowds: list[str]) -> Callable[[Store], None]:
         "start": start_up.run_start,
         "quiz": start_up.run_quiz,
         "crowds": lambda store: comparison.run(store, crowds),
+        "passes": passes.run,
         "roofline": roofline.run,
         "parts": soft_parts.run,
         "growth": growth.run,

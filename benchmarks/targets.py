@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from benchmarks.exponents import Exponent
+from benchmarks.passes import CLOSE, TOLERANCES
 from benchmarks.results import Fits
 from benchmarks.tables import figures, seconds, times
 
@@ -100,6 +101,18 @@ def above(value: float | None, least: float, what: str, target: str, unit: str) 
     return Line(what, target, f"{times(value)} {unit}", value > least)
 
 
+def same_in_the_end(found: dict[str, Any]) -> Line:
+    """EM finds the same sets with and without acceleration, both run to the fixed point."""
+    what, target = "sets of EM with and without acceleration", f"the same, or within {CLOSE:g} in log-odds"
+    ends = {name: each[-1] for name, each in found.items()}
+    if not ends:
+        return Line(what, target, "", None)
+    differ, instances = (sum(end[part] for end in ends.values()) for part in ("differ", "instances"))
+    furthest = max(end["apart"] for end in ends.values())
+    told = f"{differ} of {instances:,} differ" + (f", by {furthest:.1g} at most" if differ else "")
+    return Line(what, target, f"{told} ({', '.join(ends)}; tolerance {TOLERANCES[-1]:g})", furthest < CLOSE)
+
+
 def crowd_lines(results: Measured) -> Iterator[Line]:
     """Speed, accuracy and memory on the reference crowds."""
     for name, method, least in (("AMLE", "amle", 1500), ("EM", "em", 700)):
@@ -117,6 +130,8 @@ def crowd_lines(results: Measured) -> Iterator[Line]:
         yield under_memory(results, "XL", method, 1.0, f"XL: peak memory of {name} from packed data")
     for name, method in (("AMLE", "amle-disk"), ("EM", "em-disk")):
         yield under_memory(results, "10xXL", method, 1.5, f"10xXL: peak memory of {name} from packed data")
+    for name, method in (("AMLE", "amle-disk"), ("EM", "em-disk")):
+        yield under_memory(results, "20xXL", method, 2.0, f"20xXL (10^9 approvals): peak memory of {name} from disk")
     for crowd, name, method in (
         (crowd, *each) for crowd in ("XL", "10xXL") for each in (("AMLE", "amle"), ("EM", "em"))
     ):
