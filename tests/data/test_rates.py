@@ -1,6 +1,8 @@
 """What follows from rates against math.log, at ordinary and extreme probabilities."""
 
+import gc
 import math
+import weakref
 
 import numpy as np
 import pandas as pd
@@ -146,3 +148,13 @@ def test_a_table_of_rates_is_refused():
         RateError, match="1 hit rates and 2 false-alarm rates were given; every voter needs one of each"
     ):
         Parameters(np.array([0.5]), np.array([0.5, 0.5]), np.array([0.5]))
+
+
+def test_parameters_do_not_hold_those_that_followed_them():
+    following = Parameters.alike(3, 0.6, 0.2, np.full(2, 0.4))
+    gone = weakref.ref(following)
+    first = Parameters.alike(3, 0.8, 0.2, np.full(2, 0.4))
+    first.moves_to(following)
+    del following
+    gc.collect()
+    assert gone() is None

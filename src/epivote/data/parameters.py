@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -189,16 +190,17 @@ class Parameters:
 
     def moves_to(self, following: Parameters) -> tuple[FloatArray, float]:
         """How far up and down a ballot of every voter, ticked or not, can move a margin when these parameters give way
-        to the following, and how far a prior can. Worked out once, however many shards ask.
+        to the following, and how far a prior can. Worked out once, however many shards ask; the following are not held,
+        or those of the first iteration would hold those of all later ones.
         """
         known = self.__dict__.get("_moves")
-        if known is None or known[0] is not following:
+        if known is None or known[0]() is not following:
             weight, threshold = following.weights - self.weights, following.thresholds - self.thresholds
             voters = np.empty((len(weight), 2))
             np.subtract(np.maximum(weight, 0.0), threshold, out=voters[:, 0])
             np.subtract(threshold, np.minimum(weight, 0.0), out=voters[:, 1])
             priors = np.abs(following.prior_log_odds - self.prior_log_odds).max()
-            known = following, (voters, float(priors))
+            known = weakref.ref(following), (voters, float(priors))
             object.__setattr__(self, "_moves", known)
         moves: tuple[FloatArray, float] = known[1]
         return moves
