@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import comparison, roofline, soft_parts
+from benchmarks import comparison, passes, roofline, soft_parts
 from benchmarks.crowds import CROWDS, Crowd, Sets, drawn, same_sets
 from benchmarks.exponents import beyond_fixed_cost, fitted_exponent
 from benchmarks.growth import AXES, name_of, points_of
@@ -20,7 +20,18 @@ from benchmarks.peers import sets_of_table
 from benchmarks.results import Fits, Results
 from benchmarks.roofline import instructions_told
 from benchmarks.tables import figures, seconds, table
-from benchmarks.targets import above, at_least_faster, below, crowd_lines, linear, more_exact, same, under_memory
+from benchmarks.targets import (
+    above,
+    at_least_faster,
+    below,
+    crowd_lines,
+    linear,
+    more_exact,
+    same,
+    same_in_the_end,
+    under_memory,
+)
+from epivote import SizeBounds, simulate
 from experiments.store import Store, digest_of
 
 SOME = Fits(1.0, 1.0, 7, 2.0, 0.1, [0.5], 0.4, "ab", 10, 0.01)
@@ -123,6 +134,23 @@ def test_every_line_says_what_was_not_measured():
     lines = list(crowd_lines(Told()))
     assert len(lines) > 10
     assert {line.cells()[-1] for line in lines} == {"not measured"}
+
+
+def ends(**differing):
+    """Passes at two tolerances of some ballots; of each how many sets differ in the end, and by how much."""
+    usual = {"before": 60, "after": 20, "instances": 1000, "differ": 3, "apart": 0.1, "gain": 0.5}
+    return {
+        name: [usual, {**usual, "before": 90, "after": 30, "differ": count, "apart": apart, "gain": 0.0}]
+        for name, (count, apart) in differing.items()
+    }
+
+
+def test_sets_with_and_without_acceleration_may_differ_where_they_are_all_but_as_probable():
+    assert same_in_the_end({}).met is None
+    assert same_in_the_end(ends(S=(0, 0.0))).met is True
+    near, far = same_in_the_end(ends(S=(0, 0.0), M=(2, 9e-7))), same_in_the_end(ends(S=(1, 2e-6), M=(2, 1e-7)))
+    assert (near.met, far.met) == (True, False)
+    assert near.measured == "2 of 2,000 differ, by 9e-07 at most (S, M; tolerance 1e-09)"
 
 
 # What is kept
@@ -245,6 +273,26 @@ def test_parts_of_an_iteration_are_told_beside_what_they_leave_to_the_whole(tmp_
 
 
 # Small things
+
+
+def test_passes_are_told_with_and_without_acceleration(tmp_path, monkeypatch):
+    monkeypatch.setattr(passes, "names", lambda: ["S", "quiz"])
+    kept = store(tmp_path)
+    kept.measured("passes.S", passes.SETTINGS, lambda: ends(S=(0, 0.0))["S"])
+    text = page(Results(kept))
+    assert "| S (1,000 instances) | 60 | 20 | 3.00 | 3 | 90 | 30 | 0 | +0 |" in text
+    assert "0 of 1,000 differ (S; tolerance 1e-09) | yes |" in text
+    assert "quiz (" not in text
+
+
+def test_passes_that_were_taken_back_count_and_acceleration_can_be_left_out():
+    ballots = simulate(instances=200, voters=20, alternatives=6, bounds=(1, 2), ballots_per_instance=4, seed=5).ballots
+    (before, plain), (after, ahead) = (
+        passes.fitted(ballots, SizeBounds(1, 2), 1e-9, faster=faster) for faster in (False, True)
+    )
+    assert before == plain.n_iter_ > after >= ahead.n_iter_
+    assert plain.truth_ == ahead.truth_
+    assert plain.parameters_.distance(ahead.parameters_) < 1e-7
 
 
 def test_sets_are_compared_one_by_one_and_fingerprints_ignore_blocks():

@@ -298,7 +298,7 @@ class RatedEstimator(Estimator):
     def reliability(self) -> list[VoterReport]:
         """Every voter's rates and weight with intervals, and reasons to look closer.
 
-        Of packed ballots, near-copies are looked for in a sample.
+        Near-copies are looked for in a sample of packed ballots, or of more than two million.
         """
         return voter_reports(self.estimate_, self.model_)
 
