@@ -152,14 +152,17 @@ class TextTable:
         """Refuse a row with too few cells, which would otherwise be read as blank ones.
 
         Separators in the file are those inside cells plus one less than columns per row. Blank lines, which have none,
-        and torn rows make them fewer: then the rows are looked at one by one.
+        and torn rows make them fewer: then the rows are looked at one by one. Only quoted cells have some inside.
         """
-        inside = pl.all().str.count_matches(self.separator, literal=True).fill_null(0).cast(pl.Int64).sum()
-        within = int(self._collect(cells.select(pl.sum_horizontal(inside)))[0, 0])
-        mark = self.separator.encode()
+        mark, written, is_quoted = self.separator.encode(), 0, False
         with self.source.path.open("rb") as file:
-            written = sum(chunk.count(mark) for chunk in iter(lambda: file.read(1 << 24), b""))
-        within += sum(name.count(self.separator) for name in self.columns)
+            while chunk := file.read(1 << 24):
+                written += chunk.count(mark)
+                is_quoted = is_quoted or b'"' in chunk
+        within = sum(name.count(self.separator) for name in self.columns)
+        if is_quoted:
+            inside = pl.all().str.count_matches(self.separator, literal=True).fill_null(0).cast(pl.Int64).sum()
+            within += int(self._collect(cells.select(pl.sum_horizontal(inside)))[0, 0])
         if written - within != (len(self.columns) - 1) * (n_rows + 1):
             self._refuse_torn_rows(len(self.columns))
 
