@@ -13,7 +13,7 @@ from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.estimate import Estimate
 from epivote.data.names import FloatArray, listing
-from epivote.data.parameters import Parameters
+from epivote.data.parameters import Parameters, off_the_edges
 from epivote.engines.gold import Gold
 from epivote.errors import InputError
 from epivote.estimate import starts
@@ -159,13 +159,14 @@ class AMLE(RatedEstimator):
         check_start(start, ballots)
         if isinstance(self.priors, str):
             return start.overall()
-        return start.overall().changed(per_voter=self._clipped, priors=lambda _: first_priors(self.priors, ballots))
+        return start.overall().changed(self._clipped, lambda _: first_priors(self.priors, ballots))
 
     def _with_priors(self, rates: starts.Rates, ballots: AnyBallots) -> Parameters:
-        return Parameters(*rates, first_priors(self.priors, ballots)).changed(per_voter=self._clipped)
+        hit_rates, false_alarm_rates = map(self._clipped, rates)
+        return Parameters(hit_rates, false_alarm_rates, first_priors(self.priors, ballots))
 
     def _clipped(self, rates: FloatArray) -> FloatArray:
-        return np.clip(rates, self.floor, 1 - self.floor)
+        return off_the_edges(rates, self.floor)
 
     def _check(self) -> None:
         if not isinstance(self.start, Parameters) and self.start not in get_args(Start):

@@ -93,7 +93,7 @@ def published_sweep(statistics: Statistics, priors: FloatArray, floor: float) ->
         pull = counter.pull(j)
         if np.isfinite(pull):
             odds_against = (total - occurrences) / occurrences * np.exp(-pull) if occurrences else np.inf
-            new[j] = np.clip(1 / (1 + odds_against), floor, 1 - floor)
+            new[j] = min(max(1 / (1 + odds_against), floor), 1 - floor)
         counter.advance(float(log_odds(new[j])))
     return new
 
@@ -103,7 +103,7 @@ def shared_prior(statistics: Statistics, floor: float) -> float:
     total = float(statistics.occurrences.sum())
     offered = sum(group.width * count for group, count in statistics.groups.items())
     if level_is_free(statistics):
-        return float(np.clip(total / offered, floor, 1 - floor)) if offered else 0.5
+        return min(max(total / offered, floor), 1 - floor) if offered else 0.5
     sizes = [(count, SizeWeights.binomial(group)) for group, count in statistics.groups.items()]
     limit = log_odds_limit(floor)
     return in_box(np.array(best_shift(sizes, total, -limit, limit)), floor).item()
