@@ -54,17 +54,16 @@ class Parameters:
 
     def __post_init__(self) -> None:
         """Refuse anything that is not a probability strictly between 0 and 1."""
-        given = [np.asarray(getattr(self, name), float) for name in RATES]
-        if not _are_rates(self.flat) or any(rates.ndim != 1 for rates in given):
-            for rates, in_words in zip(given, RATES.values(), strict=True):
-                check_rates(rates, in_words)
-        if len(given[0]) != len(given[1]):
+        shapes = np.shape(self.hit_rates), np.shape(self.false_alarm_rates), np.shape(self.priors)
+        if not _are_rates(self.flat) or any(len(shape) != 1 for shape in shapes):
+            for name, in_words in RATES.items():
+                check_rates(np.asarray(getattr(self, name), float), in_words)
+        (n_voters,), (as_many,), _ = shapes
+        if n_voters != as_many:
             raise RateError(
-                f"{len(given[0])} hit rates and {len(given[1])} false-alarm rates were given; "
-                "every voter needs one of each"
+                f"{n_voters} hit rates and {as_many} false-alarm rates were given; every voter needs one of each"
             )
-        for name, rates in zip(RATES, _cut(self.flat, len(given[0])), strict=True):
-            object.__setattr__(self, name, rates)
+        self.__dict__.update(zip(RATES, _cut(self.flat, n_voters), strict=True))
         if self.group_priors is not None or self.group_shares is not None:
             self._check_groups()
 
@@ -125,16 +124,17 @@ class Parameters:
     @cached_property
     def flat(self) -> FloatArray:
         """All hit rates, then all false-alarm rates, then all priors, read-only."""
-        flat = np.concatenate([getattr(self, name) for name in RATES], axis=None, dtype=float)
+        flat = np.concatenate([getattr(self, name) for name in RATES], axis=None, dtype=float, casting="unsafe")
         flat.flags.writeable = False
         return flat
 
     @cached_property
     def logs(self) -> Logs:
         """Logarithms of all probabilities and of what they leave to 1."""
-        n_voters, rest = len(self.hit_rates), np.negative(self.flat)
-        logs, of_rest = _cut(np.log(self.flat), n_voters), _cut(np.log1p(rest, out=rest), n_voters)
-        return Logs(logs[0], of_rest[0], logs[1], of_rest[1], logs[2], of_rest[2])
+        rest = np.negative(self.flat)
+        p, q, t = _cut(np.log(self.flat), len(self.hit_rates))
+        not_p, not_q, not_t = _cut(np.log1p(rest, out=rest), len(self.hit_rates))
+        return Logs(p, not_p, q, not_q, t, not_t)
 
     @cached_property
     def weights(self) -> FloatArray:

@@ -3,10 +3,12 @@
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import compress
 from math import lgamma
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from epivote.data.names import FloatArray
 from epivote.data.parameters import from_log_odds, off_the_edges
@@ -32,9 +34,9 @@ def log_odds_limit(floor: float) -> float:
     return float(np.log1p(-floor) - np.log(floor))
 
 
-def in_box(theta: FloatArray, floor: float) -> FloatArray:
+def in_box(theta: ArrayLike, floor: float) -> FloatArray:
     """Priors from log-odds, kept in [floor, 1 - floor]."""
-    return off_the_edges(from_log_odds(theta), floor)
+    return off_the_edges(from_log_odds(np.asarray(theta)), floor)
 
 
 class SizeWeights:
@@ -52,21 +54,8 @@ class SizeWeights:
 
     def mean_and_variance(self, shift: float) -> tuple[float, float]:
         """Of the size, after the shift."""
-        if len(self.sizes) <= MAX_PLAIN_STATES:
-            return self._of_few(shift)
-        sizes, log_weights = self._arrays
-        exponents = log_weights + shift * sizes
-        shares = np.exp(exponents - exponents.max())
-        shares /= shares.sum()
-        mean = float(shares @ sizes)
-        return mean, float(shares @ (sizes - mean) ** 2)
-
-    @cached_property
-    def _arrays(self) -> tuple[FloatArray, FloatArray]:
-        return np.array(self.sizes, float), np.array(self.log_weights)
-
-    def _of_few(self, shift: float) -> tuple[float, float]:
-        """The same without arrays, which cost more than they save here."""
+        if len(self.sizes) > MAX_PLAIN_STATES:
+            return self._of_many(shift)
         exponents = [weight + shift * size for size, weight in zip(self.sizes, self.log_weights, strict=True)]
         largest = max(exponents)
         shares = [math.exp(exponent - largest) for exponent in exponents]
@@ -79,21 +68,35 @@ class SizeWeights:
             variance += (size - mean) * (size - mean) * share
         return mean, variance / total
 
+    def _of_many(self, shift: float) -> tuple[float, float]:
+        """The same with arrays, which cost more than they save on few."""
+        sizes, log_weights = self._arrays
+        exponents = log_weights + shift * sizes
+        shares = np.exp(exponents - exponents.max())
+        shares /= shares.sum()
+        mean = float(shares @ sizes)
+        return mean, float(shares @ (sizes - mean) ** 2)
+
+    @cached_property
+    def _arrays(self) -> tuple[FloatArray, FloatArray]:
+        return np.array(self.sizes, float), np.array(self.log_weights)
+
 
 def shift_level(
-    theta: FloatArray, occurrences: FloatArray, groups: Mapping[Group, float], floor: float, belief: Belief
-) -> FloatArray:
+    theta: list[float], occurrences: FloatArray, groups: Mapping[Group, float], floor: float, belief: Belief
+) -> list[float]:
     """The log-odds strictly inside the box moved together to the best level that keeps them inside."""
     limit = log_odds_limit(floor)
-    inside = np.abs(theta) < limit
-    moving, others = theta[inside].tolist(), theta[~inside].tolist()
+    inside = [abs(each) < limit for each in theta]
+    moving = list(compress(theta, inside))
+    others = [each for each in theta if abs(each) >= limit]
     if not moving or all(group.lower == 0 and group.upper == group.width for group in groups):
         return theta
     low, high = -limit - min(moving), limit - max(moving)
     total = float(occurrences[inside].sum()) + belief.present * len(moving)
     sizes = [(count, _size_weights(moving, others, group)) for group, count in groups.items()]
     shift = best_shift(sizes, total, low, high, believed=sum(belief), theta=moving)
-    return np.where(inside, np.minimum(np.maximum(theta + shift, -limit), limit), theta)
+    return [min(max(each + shift, -limit), limit) if abs(each) < limit else each for each in theta]
 
 
 def _size_weights(moving: list[float], others: list[float], group: Group) -> SizeWeights:

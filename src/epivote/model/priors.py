@@ -51,11 +51,11 @@ def prior_sweep(statistics: Statistics, priors: FloatArray, floor: float, belief
     sweeps crawl when every set sits at a bound. When lower equals upper everywhere only ratios of odds matter;
     then the priors are scaled so that they add up to the mean size.
     """
-    groups = _full_menu_groups(statistics)
+    groups, theta = _full_menu_groups(statistics), log_odds(priors)
     if level_is_free(statistics) and belief == NO_BELIEF:
-        swept = _sweep(statistics.occurrences, log_odds(priors), groups, _SpreadLimits(priors, floor), belief)
-        return to_mean_size(swept, statistics)
-    swept = _sweep(statistics.occurrences, log_odds(priors), groups, _BoxLimits(floor), belief)
+        swept = _sweep(statistics.occurrences, theta, groups, _SpreadLimits(theta, floor), belief)
+        return to_mean_size(np.array(swept), statistics)
+    swept = _sweep(statistics.occurrences, theta, groups, _BoxLimits(floor), belief)
     return in_box(shift_level(swept, statistics.occurrences, groups, floor, belief), floor)
 
 
@@ -128,12 +128,12 @@ class _BoxLimits:
 class _SpreadLimits:
     """Only ratios matter: the largest and the smallest log-odds stay as far apart as the box is wide."""
 
-    def __init__(self, priors: FloatArray, floor: float) -> None:
-        theta = np.append(log_odds(priors), np.nan)
+    def __init__(self, theta: FloatArray, floor: float) -> None:
+        backwards = np.append(theta, np.nan)[::-1]
         self.width = 2 * log_odds_limit(floor)
-        self.reach = float(np.max(np.abs(log_odds(priors)), initial=0.0)) + self.width
-        self.later_max = np.fmax.accumulate(theta[::-1])[::-1][1:]
-        self.later_min = np.fmin.accumulate(theta[::-1])[::-1][1:]
+        self.reach = float(np.max(np.abs(theta), initial=0.0)) + self.width
+        self.later_max = np.fmax.accumulate(backwards)[::-1][1:]
+        self.later_min = np.fmin.accumulate(backwards)[::-1][1:]
         self.max, self.min = np.nan, np.nan
 
     def of(self, j: int) -> tuple[float, float]:
@@ -152,7 +152,7 @@ def _sweep(
     groups: Mapping[Group, float],
     limits: _BoxLimits | _SpreadLimits,
     belief: Belief,
-) -> FloatArray:
+) -> list[float]:
     """Each theta_j in turn at its maximum given all others; tables in odds, so that no factor (1 - t) is needed.
 
     A belief is one more group, of instances without bounds.
@@ -160,7 +160,8 @@ def _sweep(
     believed = any(belief)
     counts = [*groups.values(), sum(belief)] if believed else list(groups.values())
     counters = [counter_of(theta, group.lower, group.upper, limits.reach) for group in groups]
-    new, right = theta.tolist(), occurrences.tolist()
+    new: list[float] = theta.tolist()
+    right = occurrences.tolist()
     for j in range(len(theta)):
         pulls = [counter.pull(j) for counter in counters]
         if believed:
@@ -169,7 +170,7 @@ def _sweep(
         limits.moved(new[j])
         for counter in counters:
             counter.advance(new[j])
-    return np.array(new)
+    return new
 
 
 def _coordinate(
