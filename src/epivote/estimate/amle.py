@@ -141,7 +141,7 @@ class AMLE(RatedEstimator):
         return found if _uninterrupted(found) > best.objectives[-1] + MIRROR_GAIN else best
 
     def _starts(self, ballots: AnyBallots, gold: Gold | None, history: History | None) -> Iterator[Parameters]:
-        rng = np.random.default_rng(self.seed)
+        at_random = self.n_starts - 1
         if isinstance(self.start, Parameters):
             yield self._given_start(self.start, ballots)
         elif self.start == "anna_karenina":
@@ -151,9 +151,11 @@ class AMLE(RatedEstimator):
         elif self.start == "soft":
             yield EM(self.bounds, priors=self.priors, floor=self.floor).fit(ballots, gold, history).parameters_
         else:
-            yield self._with_priors(starts.random(ballots, rng), ballots)
-        for _ in range(self.n_starts - 1):
-            yield self._with_priors(starts.random(ballots, rng), ballots)
+            at_random += 1
+        if at_random:
+            rng = np.random.default_rng(self.seed)
+            for _ in range(at_random):
+                yield self._with_priors(starts.random(ballots, rng), ballots)
 
     def _given_start(self, start: Parameters, ballots: AnyBallots) -> Parameters:
         check_start(start, ballots)

@@ -191,7 +191,7 @@ def _incidence(ballots: Ballots) -> tuple[Any, Any, Any]:
     """Voters against ticked cells, against instances answered, and against instances with the number of ticks."""
     instance, sizes = ballots.ballot_instance, ballots.ballot_sizes
     voter = ballots.ballot_voter
-    cell = np.repeat(instance, sizes) * ballots.n_alternatives + ballots.approved
+    cell = np.repeat(instance * ballots.n_alternatives, sizes) + ballots.approved
     n_cells = ballots.n_instances * ballots.n_alternatives
     if n_cells > len(cell):  # some have no tick: left out
         cells, cell = np.unique(cell, return_inverse=True)
