@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from epivote import Parameters, RateError, Truths
-from epivote.data.parameters import align_rates
+from epivote.data.parameters import align_rates, off_the_edges
 
 GOOD = np.array([0.7, 0.6])
 
@@ -31,6 +31,37 @@ def test_rates_outside_the_open_unit_interval_are_refused(bad, position, what):
 def test_every_voter_needs_both_rates():
     with pytest.raises(RateError, match="2 hit rates and 1 false-alarm rates were given"):
         Parameters(GOOD, GOOD[:1], GOOD)
+
+
+@pytest.mark.parametrize(("position", "what"), [(0, "hit rates"), (1, "false-alarm rates"), (2, "priors")])
+def test_rates_are_rows(position, what):
+    arrays = [GOOD, GOOD, GOOD]
+    arrays[position] = GOOD[None]
+    with pytest.raises(RateError, match=rf"{what} must be a row of numbers, not an array of shape \(1, 2\)"):
+        Parameters(*arrays)
+
+
+def test_rates_lie_in_one_array_that_nobody_can_change():
+    given = np.array([0.7, 0.6])
+    parameters = Parameters(given, [0.2, 0.1], np.array([0.5, 0.4, 0.3], object))
+    given[0] = 0.9
+    assert parameters.flat.tolist() == [0.7, 0.6, 0.2, 0.1, 0.5, 0.4, 0.3]
+    for rates, expected in zip(parameters.arrays().values(), ([0.7, 0.6], [0.2, 0.1], [0.5, 0.4, 0.3]), strict=True):
+        assert rates.tolist() == expected
+        assert np.shares_memory(rates, parameters.flat)
+        with pytest.raises(ValueError, match="read-only"):
+            rates[0] = 0.5
+
+
+def test_the_distance_is_the_largest_change_of_any_rate_also_after_pickling():
+    one = Parameters(GOOD, GOOD, GOOD)
+    for name in ("hit_rates", "false_alarm_rates", "priors"):
+        other = pickle.loads(pickle.dumps(Parameters(**{**one.arrays(), name: GOOD - [0.0, 0.25]})))
+        assert one.distance(other) == other.distance(one) == pytest.approx(0.25, rel=1e-12)
+
+
+def test_rates_are_kept_off_the_edges():
+    assert off_the_edges(np.array([0.0, 0.3, 1.0]), 0.1).tolist() == [0.1, 0.3, 0.9]
 
 
 def test_rates_by_number_by_name_and_by_position():

@@ -10,7 +10,7 @@ import numpy as np
 
 from epivote.data.any_ballots import AnyBallots, name_keys, pairs_in
 from epivote.data.blocks import Columns, Menu
-from epivote.data.lists import Lists
+from epivote.data.lists import Lists, lengths_between
 from epivote.data.names import IntArray, counts_of, frozen
 
 COLUMNS = ("ballot_start", "ballot_voter", "approval_start", "approved")
@@ -67,7 +67,7 @@ class InColumns(AnyBallots):
     @property
     def ballots_per_instance(self) -> IntArray:
         """Number of ballots on every instance; of those who stand for several, one."""
-        return np.diff(self.ballot_start)
+        return lengths_between(self.ballot_start)
 
     @property
     def cast_per_instance(self) -> IntArray:
@@ -100,12 +100,12 @@ class InColumns(AnyBallots):
     @property
     def ballot_sizes(self) -> IntArray:
         """Number of ticks on every ballot."""
-        return np.diff(self.approval_start)
+        return lengths_between(self.approval_start)
 
     @property
     def ballot_instance(self) -> IntArray:
         """The instance of every ballot."""
-        return np.repeat(np.arange(self.n_instances), np.diff(self.ballot_start))
+        return np.repeat(np.arange(self.n_instances), self.ballots_per_instance)
 
     @property
     def ballot_multiplicities(self) -> IntArray | None:

@@ -17,7 +17,7 @@ from epivote.errors import RateError
 RateLike: TypeAlias = float | Mapping[str, float] | Sequence[float] | FloatArray
 Change: TypeAlias = Callable[[FloatArray], FloatArray]
 PER_VOTER = ("hit_rates", "false_alarm_rates")
-RATES = (*PER_VOTER, "priors")
+RATES = {"hit_rates": "hit rates", "false_alarm_rates": "false-alarm rates", "priors": "priors"}
 SHARE_ROUNDING = 1e-9  # by which shares may miss 1; far above the rounding of a sum
 OF_GROUPS = ("group_priors", "group_shares")
 
@@ -55,15 +55,16 @@ class Parameters:
 
     def __post_init__(self) -> None:
         """Refuse anything that is not a probability strictly between 0 and 1."""
-        for name in RATES:
-            array = np.asarray(getattr(self, name), float)
-            check_rates(array, name.replace("_", " ").replace("false alarm", "false-alarm"))
-            object.__setattr__(self, name, frozen(array))
-        if self.hit_rates.shape != self.false_alarm_rates.shape:
+        shapes = np.shape(self.hit_rates), np.shape(self.false_alarm_rates), np.shape(self.priors)
+        if not _are_rates(self.flat) or any(len(shape) != 1 for shape in shapes):
+            for name, in_words in RATES.items():
+                check_rates(np.asarray(getattr(self, name), float), in_words)
+        (n_voters,), (as_many,), _ = shapes
+        if n_voters != as_many:
             raise RateError(
-                f"{len(self.hit_rates)} hit rates and {len(self.false_alarm_rates)} false-alarm rates were given; "
-                "every voter needs one of each"
+                f"{n_voters} hit rates and {as_many} false-alarm rates were given; every voter needs one of each"
             )
+        self.__dict__.update(zip(RATES, _cut(self.flat, n_voters), strict=True))
         if self.group_priors is not None or self.group_shares is not None:
             self._check_groups()
 
@@ -122,10 +123,19 @@ class Parameters:
         return Parameters(**rates, priors=priors(self.priors), group_priors=of_groups, group_shares=self.group_shares)
 
     @cached_property
+    def flat(self) -> FloatArray:
+        """All hit rates, then all false-alarm rates, then all priors, read-only."""
+        flat = np.concatenate([getattr(self, name) for name in RATES], axis=None, dtype=float, casting="unsafe")
+        flat.flags.writeable = False
+        return flat
+
+    @cached_property
     def logs(self) -> Logs:
         """Logarithms of all probabilities and of what they leave to 1."""
-        p, q, t = self.hit_rates, self.false_alarm_rates, self.priors
-        return Logs(np.log(p), _log_rest(p), np.log(q), _log_rest(q), np.log(t), _log_rest(t))
+        rest = np.negative(self.flat)
+        p, q, t = _cut(np.log(self.flat), len(self.hit_rates))
+        not_p, not_q, not_t = _cut(np.log1p(rest, out=rest), len(self.hit_rates))
+        return Logs(p, not_p, q, not_q, t, not_t)
 
     @cached_property
     def weights(self) -> FloatArray:
@@ -213,8 +223,10 @@ class Parameters:
 
     def distance(self, other: Parameters) -> float:
         """Largest change of any parameter (the l-infinity norm)."""
-        theirs = other.arrays()
-        return max(float(np.max(np.abs(mine - theirs[name]), initial=0.0)) for name, mine in self.arrays().items())
+        changes = [self.flat - other.flat]
+        if self.n_groups:
+            changes += [getattr(self, name) - getattr(other, name) for name in OF_GROUPS]
+        return max(float(np.abs(change).max(initial=0.0)) for change in changes)
 
     def __eq__(self, other: object) -> bool:
         """Equal to the last bit."""
@@ -227,10 +239,9 @@ class Parameters:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _log_rest(probabilities: FloatArray) -> FloatArray:
-    """ln(1 - t), entry by entry, in the memory of one array."""
-    rest = np.negative(probabilities)
-    return np.log1p(rest, out=rest)
+def _cut(flat: FloatArray, n_voters: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The parts about hit rates, about false-alarm rates and about priors."""
+    return flat[:n_voters], flat[n_voters : 2 * n_voters], flat[2 * n_voters :]
 
 
 def log_odds(probabilities: FloatArray) -> FloatArray:
@@ -243,11 +254,21 @@ def from_log_odds(values: FloatArray) -> FloatArray:
     return np.exp(-np.logaddexp(0.0, -values))
 
 
+def off_the_edges(rates: FloatArray, floor: float) -> FloatArray:
+    """The same rates, kept in [floor, 1 - floor]."""
+    return np.minimum(np.maximum(rates, floor), 1 - floor)
+
+
+def _are_rates(numbers: FloatArray) -> bool:
+    """Whether all lie strictly between 0 and 1, which NaN does not."""
+    return bool(numbers.min(initial=0.5) > 0 and numbers.max(initial=0.5) < 1)
+
+
 def check_rates(rates: FloatArray, what: str) -> None:
     """Refuse a rate that is not finite or not strictly between 0 and 1, with its position and value."""
     if rates.ndim != 1:
         raise RateError(f"{what} must be a row of numbers, not an array of shape {rates.shape}")
-    if not np.all((rates > 0) & (rates < 1)):
+    if not _are_rates(rates):
         bad = np.flatnonzero(~((rates > 0) & (rates < 1)))
         raise RateError(
             f"{what}: number {bad[0] + 1} is {rates[bad[0]]:g}; it must lie strictly between 0 and 1 "

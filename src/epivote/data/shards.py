@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from epivote.data.blocks import Columns
-from epivote.data.lists import Lists, Masks
+from epivote.data.lists import Lists, Masks, lengths_between
 from epivote.data.names import IntArray, counts_of, row_ranges, starts_of
 
 # Instances times alternatives: tables of 1 and 4 MB of floats; found by trying.
@@ -50,17 +50,17 @@ class Shard:
     @cached_property
     def ballot_row(self) -> IntArray:
         """The row of every ballot."""
-        return np.repeat(np.arange(len(self.instances)), np.diff(self.ballot_start))
+        return np.repeat(np.arange(len(self.instances)), lengths_between(self.ballot_start))
 
     @cached_property
     def approval_cell(self) -> IntArray:
         """The cell of every tick, counted row after row."""
-        return np.repeat(self.ballot_row, self.ticks.lengths()) * self.width + self.ticks.lists().values
+        return np.repeat(self.ballot_row * self.width, self.ticks.lengths()) + self.ticks.lists().values
 
     @cached_property
     def approval_voter(self) -> IntArray:
         """Who made every tick."""
-        return np.repeat(self.ballot_voter, self.ticks.lengths())
+        return np.repeat(self.ballot_voter.astype(np.intp), self.ticks.lengths())
 
     # Counted as often as ballots were cast
 
@@ -95,14 +95,12 @@ def make_shards(columns: Columns, lower: IntArray, upper: IntArray, cells: int |
 
 def _blocks(kinds: IntArray, cells: int) -> Iterator[IntArray]:
     """Instances cut into blocks of one kind: the same width and the same bounds."""
-    if np.all(kinds == kinds[:, :1]):
-        kind_of, n_kinds, widths = np.zeros(kinds.shape[1], np.int64), 1, kinds[0, :1]
-    else:
+    of_each = [np.arange(kinds.shape[1])]
+    if (kinds != kinds[:, :1]).any():
         unique, kind_of = np.unique(kinds, axis=1, return_inverse=True)
-        n_kinds, widths = unique.shape[1], unique[0]
-    for kind in range(n_kinds):
-        rows = np.flatnonzero(kind_of == kind)
-        size = max(1, cells // max(1, int(widths[kind])))
+        of_each = [np.flatnonzero(kind_of == kind) for kind in range(unique.shape[1])]
+    for rows in of_each:
+        size = max(1, cells // max(1, int(kinds[0, rows[0]])))
         for begin in range(0, len(rows), size):
             yield rows[begin : begin + size]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from epivote.data.names import FloatArray, IntArray
-from epivote.data.parameters import Parameters, from_log_odds
+from epivote.data.parameters import Parameters, from_log_odds, off_the_edges
 
 MEMORY = 5  # earlier iterations that are combined; the usual number
 RIDGE = 1e-10  # share of the mean square that is added to the normal equations, so that equal changes do no harm
@@ -62,7 +62,7 @@ def _combined(
     ridge = RIDGE * mean_square * np.eye(len(products))
     shares = np.linalg.solve(products + ridge, counted @ changes[-1])
     ahead = results[-1] - (shares[:, None] * np.diff(results, axis=0)).sum(axis=0)
-    rates = np.clip(from_log_odds(ahead), floor, 1 - floor)
+    rates = off_the_edges(from_log_odds(ahead), floor)
     hit_rates, false_alarm_rates, priors = np.split(rates, np.cumsum([len(after.hit_rates)] * 2))
     if np.array_equal(before.priors, after.priors):  # kept as given, to the last bit
         priors = after.priors

@@ -13,7 +13,7 @@ from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.estimate import Estimate
 from epivote.data.names import FloatArray, listing
-from epivote.data.parameters import Parameters
+from epivote.data.parameters import Parameters, off_the_edges
 from epivote.engines.gold import Gold
 from epivote.errors import InputError
 from epivote.estimate import starts
@@ -141,7 +141,7 @@ class AMLE(RatedEstimator):
         return found if _uninterrupted(found) > best.objectives[-1] + MIRROR_GAIN else best
 
     def _starts(self, ballots: AnyBallots, gold: Gold | None, history: History | None) -> Iterator[Parameters]:
-        rng = np.random.default_rng(self.seed)
+        at_random = self.n_starts - 1
         if isinstance(self.start, Parameters):
             yield self._given_start(self.start, ballots)
         elif self.start == "anna_karenina":
@@ -151,21 +151,24 @@ class AMLE(RatedEstimator):
         elif self.start == "soft":
             yield EM(self.bounds, priors=self.priors, floor=self.floor).fit(ballots, gold, history).parameters_
         else:
-            yield self._with_priors(starts.random(ballots, rng), ballots)
-        for _ in range(self.n_starts - 1):
-            yield self._with_priors(starts.random(ballots, rng), ballots)
+            at_random += 1
+        if at_random:
+            rng = np.random.default_rng(self.seed)
+            for _ in range(at_random):
+                yield self._with_priors(starts.random(ballots, rng), ballots)
 
     def _given_start(self, start: Parameters, ballots: AnyBallots) -> Parameters:
         check_start(start, ballots)
         if isinstance(self.priors, str):
             return start.overall()
-        return start.overall().changed(per_voter=self._clipped, priors=lambda _: first_priors(self.priors, ballots))
+        return start.overall().changed(self._clipped, lambda _: first_priors(self.priors, ballots))
 
     def _with_priors(self, rates: starts.Rates, ballots: AnyBallots) -> Parameters:
-        return Parameters(*rates, first_priors(self.priors, ballots)).changed(per_voter=self._clipped)
+        hit_rates, false_alarm_rates = map(self._clipped, rates)
+        return Parameters(hit_rates, false_alarm_rates, first_priors(self.priors, ballots))
 
     def _clipped(self, rates: FloatArray) -> FloatArray:
-        return np.clip(rates, self.floor, 1 - self.floor)
+        return off_the_edges(rates, self.floor)
 
     def _check(self) -> None:
         if not isinstance(self.start, Parameters) and self.start not in get_args(Start):

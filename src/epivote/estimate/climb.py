@@ -123,23 +123,29 @@ class Run:
 
     def reached(self, state: State) -> None:
         """Keep the state, then say so."""
-        assert state.previous is not None
-        kept: dict[str, FloatArray] = {}
-        for name, parameters in (("first", state.first), ("previous", state.previous), ("current", state.parameters)):
-            kept |= as_arrays(name, parameters)
-        believed = state.believed
-        kept["believed"] = np.concatenate([believed.hits, believed.misses, believed.false_alarms, believed.rejections])
-        kept["believed_priors"] = np.array([believed.prior_in, believed.prior_out])
-        if believed.groups is not None:
-            kept["believed_groups"] = np.concatenate([[believed.groups.weight], believed.groups.priors])
-        kept["objectives"] = np.array(state.objectives)
-        kept["belief"] = np.array([state.belief])
-        if state.ahead is not None:
-            kept |= as_arrays("ahead", state.ahead.start)
-            kept |= {"ahead_starts": state.ahead.starts, "ahead_results": state.ahead.results}
-        kept["progress"] = np.array([state.settling, state.settled, state.status == "converged"], float)
-        self.checkpoint.put(self.name, **kept)
+        if self.checkpoint.path is not None:
+            self.checkpoint.put(self.name, **_kept(state))
         self.progress(state.n_iterations, state.objectives[-1])
+
+
+def _kept(state: State) -> dict[str, FloatArray]:
+    """A state as arrays."""
+    assert state.previous is not None
+    kept: dict[str, FloatArray] = {}
+    for name, parameters in (("first", state.first), ("previous", state.previous), ("current", state.parameters)):
+        kept |= as_arrays(name, parameters)
+    believed = state.believed
+    kept["believed"] = np.concatenate([believed.hits, believed.misses, believed.false_alarms, believed.rejections])
+    kept["believed_priors"] = np.array([believed.prior_in, believed.prior_out])
+    if believed.groups is not None:
+        kept["believed_groups"] = np.concatenate([[believed.groups.weight], believed.groups.priors])
+    kept["objectives"] = np.array(state.objectives)
+    kept["belief"] = np.array([state.belief])
+    if state.ahead is not None:
+        kept |= as_arrays("ahead", state.ahead.start)
+        kept |= {"ahead_starts": state.ahead.starts, "ahead_results": state.ahead.results}
+    kept["progress"] = np.array([state.settling, state.settled, state.status == "converged"], float)
+    return kept
 
 
 def _believed(kept: SavedRun) -> PseudoCounts:

@@ -11,7 +11,7 @@ import numpy as np
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.bounds import BoundsLike, SizeBounds
 from epivote.data.estimate import Estimate
-from epivote.data.parameters import Parameters
+from epivote.data.parameters import Parameters, off_the_edges
 from epivote.engines.gold import Gold
 from epivote.errors import CrowdWarning, InputError
 from epivote.estimate.ahead import look_ahead
@@ -229,7 +229,7 @@ class EM(RatedEstimator):
         if self.start is None:
             return self._start(ballots, mirrored=mirrored)
         check_start(self.start, ballots)
-        rates = self.start.overall().changed(per_voter=lambda each: np.clip(each, self.floor, 1 - self.floor))
+        rates = self.start.overall().changed(per_voter=lambda each: off_the_edges(each, self.floor))
         if isinstance(self.priors, str):
             return rates
         return rates.changed(priors=lambda _: first_priors(self.priors, ballots))

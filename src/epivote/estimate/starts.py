@@ -191,15 +191,18 @@ def _incidence(ballots: Ballots) -> tuple[Any, Any, Any]:
     """Voters against ticked cells, against instances answered, and against instances with the number of ticks."""
     instance, sizes = ballots.ballot_instance, ballots.ballot_sizes
     voter = ballots.ballot_voter
-    cell = np.repeat(instance, sizes) * ballots.n_alternatives + ballots.approved
-    cells, cell = np.unique(cell, return_inverse=True)
-    shapes = ((ballots.n_voters, len(cells)), (ballots.n_voters, ballots.n_instances))
+    cell = np.repeat(instance * ballots.n_alternatives, sizes) + ballots.approved
+    n_cells = ballots.n_instances * ballots.n_alternatives
+    if n_cells > len(cell):  # some have no tick: left out
+        cells, cell = np.unique(cell, return_inverse=True)
+        n_cells = len(cells)
+    shapes = ((ballots.n_voters, n_cells), (ballots.n_voters, ballots.n_instances))
     entries = (
         (np.repeat(voter, sizes), cell, np.ones(len(cell)), shapes[0]),
         (voter, instance, np.ones(len(voter)), shapes[1]),
         (voter, instance, sizes, shapes[1]),
     )
-    if ballots.n_voters * (len(cells) + ballots.n_instances) <= DENSE_CELLS:
+    if ballots.n_voters * (n_cells + ballots.n_instances) <= DENSE_CELLS:
         return tuple(_dense_matrix(*entry) for entry in entries)  # type: ignore[return-value]
     from scipy.sparse import csr_array
 

@@ -21,11 +21,11 @@ def choose(margins: FloatArray, lower: int, upper: int) -> BoolArray:
 
     Take all margins of at least 0; only where their number breaks a bound take the largest ones instead.
     """
-    rounded = np.round(margins, TIE_DECIMALS)
+    rounded = margins.round(TIE_DECIMALS)
     chosen = rounded >= 0
     sizes = chosen.sum(axis=1)
-    for size, rows in ((lower, np.flatnonzero(sizes < lower)), (upper, np.flatnonzero(sizes > upper))):
-        if len(rows):
+    for size, rows in ((lower, sizes < lower), (upper, sizes > upper)):
+        if rows.any():
             chosen[rows] = _largest(rounded[rows], size)
     return chosen
 
@@ -35,7 +35,7 @@ def _largest(rounded: FloatArray, size: int) -> BoolArray:
     if size == 0:
         return np.zeros(rounded.shape, bool)
     place = rounded.shape[1] - size
-    weakest = np.partition(rounded, place, axis=1)[:, [place]]
+    weakest = np.partition(rounded, place, axis=1)[:, place : place + 1]
     above, equal = rounded > weakest, rounded == weakest
     room = size - above.sum(axis=1, keepdims=True)
     within: BoolArray = above | (equal & (equal.cumsum(axis=1) <= room))

@@ -1,14 +1,17 @@
 """The common level of all priors: the direction in which single-coordinate steps crawl."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
+from itertools import compress
 from math import lgamma
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from epivote.data.names import BoolArray, FloatArray
-from epivote.data.parameters import from_log_odds
+from epivote.data.names import FloatArray
+from epivote.data.parameters import from_log_odds, off_the_edges
 from epivote.model.size_counter import backward, end_states, forward, is_plain, plain_forward, start_state
 from epivote.model.sizes import MAX_PLAIN_STATES
 from epivote.model.solve import solve_rising
@@ -25,91 +28,97 @@ class Belief(NamedTuple):
 NO_BELIEF = Belief()
 
 
+@lru_cache
 def log_odds_limit(floor: float) -> float:
     """Log-odds of 1 - floor."""
     return float(np.log1p(-floor) - np.log(floor))
 
 
-def in_box(theta: FloatArray, floor: float) -> FloatArray:
+def in_box(theta: ArrayLike, floor: float) -> FloatArray:
     """Priors from log-odds, kept in [floor, 1 - floor]."""
-    return np.clip(from_log_odds(theta), floor, 1 - floor)
+    return off_the_edges(from_log_odds(np.asarray(theta)), floor)
 
 
 class SizeWeights:
     """Log-weights of some sizes; a common shift s of all log-odds adds s times the size."""
 
-    def __init__(self, sizes: FloatArray, log_weights: FloatArray) -> None:
-        possible = np.isfinite(log_weights)
-        self.sizes, self.log_weights = sizes[possible], log_weights[possible]
-        self._pairs = list(zip(self.sizes.tolist(), self.log_weights.tolist(), strict=True))
+    def __init__(self, sizes: Sequence[int], log_weights: Sequence[float]) -> None:
+        self.sizes = [size for size, weight in zip(sizes, log_weights, strict=True) if math.isfinite(weight)]
+        self.log_weights = [weight for weight in log_weights if math.isfinite(weight)]
 
     @classmethod
     def binomial(cls, group: Group) -> "SizeWeights":
         """Those of equally likely alternatives: in how many ways each size can be."""
-        sizes = np.arange(group.lower, group.upper + 1)
-        ways = [lgamma(group.width + 1) - lgamma(k + 1) - lgamma(group.width - k + 1) for k in sizes]
-        return cls(sizes.astype(float), np.array(ways))
+        sizes = range(group.lower, group.upper + 1)
+        return cls(sizes, [lgamma(group.width + 1) - lgamma(k + 1) - lgamma(group.width - k + 1) for k in sizes])
 
     def mean_and_variance(self, shift: float) -> tuple[float, float]:
         """Of the size, after the shift."""
-        if len(self.sizes) <= MAX_PLAIN_STATES:
-            return self._of_few(shift)
-        exponents = self.log_weights + shift * self.sizes
-        shares = np.exp(exponents - exponents.max())
-        shares /= shares.sum()
-        mean = float(shares @ self.sizes)
-        return mean, float(shares @ (self.sizes - mean) ** 2)
-
-    def _of_few(self, shift: float) -> tuple[float, float]:
-        """The same without arrays, which cost more than they save here."""
-        largest = max([weight + shift * size for size, weight in self._pairs])
+        if len(self.sizes) > MAX_PLAIN_STATES:
+            return self._of_many(shift)
+        exponents = [weight + shift * size for size, weight in zip(self.sizes, self.log_weights, strict=True)]
+        largest = max(exponents)
+        shares = [math.exp(exponent - largest) for exponent in exponents]
         total = mean = variance = 0.0
-        shares = [(size, math.exp(weight + shift * size - largest)) for size, weight in self._pairs]
-        for size, share in shares:
+        for size, share in zip(self.sizes, shares, strict=True):
             total += share
             mean += size * share
         mean /= total
-        for size, share in shares:
+        for size, share in zip(self.sizes, shares, strict=True):
             variance += (size - mean) * (size - mean) * share
         return mean, variance / total
 
+    def _of_many(self, shift: float) -> tuple[float, float]:
+        """The same with arrays, which cost more than they save on few."""
+        sizes, log_weights = self._arrays
+        exponents = log_weights + shift * sizes
+        shares = np.exp(exponents - exponents.max())
+        shares /= shares.sum()
+        mean = float(shares @ sizes)
+        return mean, float(shares @ (sizes - mean) ** 2)
+
+    @cached_property
+    def _arrays(self) -> tuple[FloatArray, FloatArray]:
+        return np.array(self.sizes, float), np.array(self.log_weights)
+
 
 def shift_level(
-    theta: FloatArray, occurrences: FloatArray, groups: Mapping[Group, float], floor: float, belief: Belief
-) -> FloatArray:
+    theta: list[float], occurrences: FloatArray, groups: Mapping[Group, float], floor: float, belief: Belief
+) -> list[float]:
     """The log-odds strictly inside the box moved together to the best level that keeps them inside."""
     limit = log_odds_limit(floor)
-    inside = np.abs(theta) < limit
-    if not inside.any() or all(group.lower == 0 and group.upper == group.width for group in groups):
+    inside = [abs(each) < limit for each in theta]
+    moving = list(compress(theta, inside))
+    others = [each for each in theta if abs(each) >= limit]
+    if not moving or all(group.lower == 0 and group.upper == group.width for group in groups):
         return theta
-    low, high = float(-limit - theta[inside].min()), float(limit - theta[inside].max())
-    total = float(occurrences[inside].sum()) + belief.present * int(inside.sum())
-    sizes = [(count, _size_weights(theta, inside, group)) for group, count in groups.items()]
-    shift = best_shift(sizes, total, low, high, believed=sum(belief), theta=theta[inside])
-    return np.where(inside, np.clip(theta + shift, -limit, limit), theta)
+    low, high = -limit - min(moving), limit - max(moving)
+    total = float(occurrences[inside].sum()) + belief.present * len(moving)
+    sizes = [(count, _size_weights(moving, others, group)) for group, count in groups.items()]
+    shift = best_shift(sizes, total, low, high, believed=sum(belief), theta=moving)
+    return [min(max(each + shift, -limit), limit) if abs(each) < limit else each for each in theta]
 
 
-def _size_weights(theta: FloatArray, inside: BoolArray, group: Group) -> SizeWeights:
-    """Weights of the number of members among `inside`, whatever the others do within the bounds."""
-    if group.upper < MAX_PLAIN_STATES and inside.all() and is_plain(theta):
-        return SizeWeights(*_sums_of_products([math.exp(each) for each in theta.tolist()], group))
+def _size_weights(moving: list[float], others: list[float], group: Group) -> SizeWeights:
+    """Weights of the number of members among those `moving`, whatever the others do within the bounds."""
+    if group.upper < MAX_PLAIN_STATES and not others and is_plain(moving):
+        return _sums_of_products([math.exp(each) for each in moving], group)
     worth = end_states(group.lower, group.upper, group.upper + 1)
-    for other in theta[~inside]:
+    for other in others:
         worth = backward(worth, other)
     counter = start_state(len(worth))
-    for one in theta[inside]:
+    for one in moving:
         counter = forward(counter, one)
-    return SizeWeights(np.arange(len(worth) - 1, dtype=float), (counter + worth)[:-1])
+    return SizeWeights(range(len(worth) - 1), (counter + worth)[:-1].tolist())
 
 
-def _sums_of_products(odds: list[float], group: Group) -> tuple[FloatArray, FloatArray]:
-    """Every allowed size, and the logarithm of the sum over all sets of that size of the product of their odds."""
+def _sums_of_products(odds: list[float], group: Group) -> SizeWeights:
+    """The logarithm of the sum over all sets of every allowed size of the product of their odds."""
     sums = [1.0] + [0.0] * group.upper
     for each in odds:
         plain_forward(sums, each, absorbing=False)
     allowed = range(group.lower, group.upper + 1)
-    weights = [math.log(sums[size]) if sums[size] > 0 else -math.inf for size in allowed]
-    return np.array(allowed, float), np.array(weights)
+    return SizeWeights(allowed, [math.log(sums[size]) if sums[size] > 0 else -math.inf for size in allowed])
 
 
 def best_shift(
@@ -118,15 +127,17 @@ def best_shift(
     low: float,
     high: float,
     believed: float = 0.0,
-    theta: FloatArray | None = None,
+    theta: Sequence[float] = (),
 ) -> float:
     """The shift at which the expected total size, with the believed instances of `theta` without bounds, is `total`."""
-    unbounded = theta.tolist() if theta is not None and believed else []
+    unbounded = theta if believed else ()
 
     def expected(shift: float) -> tuple[float, float]:
-        moments = [(count, *weights.mean_and_variance(shift)) for count, weights in sizes]
-        mean = sum(count * mean for count, mean, _ in moments)
-        slope = sum(count * variance for count, _, variance in moments)
+        mean = slope = 0.0
+        for count, weights in sizes:
+            size, variance = weights.mean_and_variance(shift)
+            mean += count * size
+            slope += count * variance
         for each in unbounded:
             inside = 1 / (1 + math.exp(-(each + shift)))
             mean += believed * inside

@@ -13,10 +13,10 @@ def log_likelihood_of(statistics: Statistics, parameters: Parameters) -> float:
     It needs only the sums: for every voter a binomial in p and one in q, for every alternative one in t, and for every
     group of instances the mass of its size bounds.
     """
-    logs, times = parameters.logs, _times(statistics)
+    logs, times = parameters.logs, statistics.multiplicities
     return (
-        _binomial(times * statistics.hits, times * statistics.winners_seen, logs.hit, logs.miss)
-        + _binomial(times * statistics.false_alarms, times * statistics.losers_seen, logs.false_alarm, logs.rejection)
+        _binomial(statistics.hits, statistics.winners_seen, logs.hit, logs.miss, times)
+        + _binomial(statistics.false_alarms, statistics.losers_seen, logs.false_alarm, logs.rejection, times)
         + _binomial(statistics.occurrences, statistics.offered, logs.present, logs.absent)
         - _log_size_masses(statistics, parameters)
     )
@@ -43,15 +43,10 @@ def grouped_log_likelihood_of(statistics: Statistics, found: GroupCounts, parame
 
 
 def _if_nothing_were_right(statistics: Statistics, parameters: Parameters) -> float:
-    times = _times(statistics)
-    ticks = times * (statistics.hits + statistics.false_alarms)
-    seen = times * (statistics.winners_seen + statistics.losers_seen)
-    return _binomial(ticks, seen, parameters.logs.false_alarm, parameters.logs.rejection)
-
-
-def _times(statistics: Statistics) -> IntArray | float:
-    """How often the counts of every voter count."""
-    return 1.0 if statistics.multiplicities is None else statistics.multiplicities
+    ticks = statistics.hits + statistics.false_alarms
+    seen = statistics.winners_seen + statistics.losers_seen
+    logs = parameters.logs
+    return _binomial(ticks, seen, logs.false_alarm, logs.rejection, statistics.multiplicities)
 
 
 def _log_size_masses(statistics: Statistics, parameters: Parameters) -> float:
@@ -61,5 +56,14 @@ def _log_size_masses(statistics: Statistics, parameters: Parameters) -> float:
     )
 
 
-def _binomial(successes: FloatArray, trials: FloatArray, log_rates: FloatArray, log_rest: FloatArray) -> float:
+def _binomial(
+    successes: FloatArray,
+    trials: FloatArray,
+    log_rates: FloatArray,
+    log_rest: FloatArray,
+    times: IntArray | None = None,
+) -> float:
+    """Each entry counts so many times, or once if that is None."""
+    if times is not None:
+        successes, trials = times * successes, times * trials
     return float(successes @ log_rates + (trials - successes) @ log_rest)

@@ -51,11 +51,11 @@ def prior_sweep(statistics: Statistics, priors: FloatArray, floor: float, belief
     sweeps crawl when every set sits at a bound. When lower equals upper everywhere only ratios of odds matter;
     then the priors are scaled so that they add up to the mean size.
     """
-    groups = _full_menu_groups(statistics)
+    groups, theta = _full_menu_groups(statistics), log_odds(priors)
     if level_is_free(statistics) and belief == NO_BELIEF:
-        swept = _sweep(statistics.occurrences, log_odds(priors), groups, _SpreadLimits(priors, floor), belief)
-        return to_mean_size(swept, statistics)
-    swept = _sweep(statistics.occurrences, log_odds(priors), groups, _BoxLimits(floor), belief)
+        swept = _sweep(statistics.occurrences, theta, groups, _SpreadLimits(theta, floor), belief)
+        return to_mean_size(np.array(swept), statistics)
+    swept = _sweep(statistics.occurrences, theta, groups, _BoxLimits(floor), belief)
     return in_box(shift_level(swept, statistics.occurrences, groups, floor, belief), floor)
 
 
@@ -93,7 +93,7 @@ def published_sweep(statistics: Statistics, priors: FloatArray, floor: float) ->
         pull = counter.pull(j)
         if np.isfinite(pull):
             odds_against = (total - occurrences) / occurrences * np.exp(-pull) if occurrences else np.inf
-            new[j] = np.clip(1 / (1 + odds_against), floor, 1 - floor)
+            new[j] = min(max(1 / (1 + odds_against), floor), 1 - floor)
         counter.advance(float(log_odds(new[j])))
     return new
 
@@ -103,7 +103,7 @@ def shared_prior(statistics: Statistics, floor: float) -> float:
     total = float(statistics.occurrences.sum())
     offered = sum(group.width * count for group, count in statistics.groups.items())
     if level_is_free(statistics):
-        return float(np.clip(total / offered, floor, 1 - floor)) if offered else 0.5
+        return min(max(total / offered, floor), 1 - floor) if offered else 0.5
     sizes = [(count, SizeWeights.binomial(group)) for group, count in statistics.groups.items()]
     limit = log_odds_limit(floor)
     return in_box(np.array(best_shift(sizes, total, -limit, limit)), floor).item()
@@ -128,12 +128,12 @@ class _BoxLimits:
 class _SpreadLimits:
     """Only ratios matter: the largest and the smallest log-odds stay as far apart as the box is wide."""
 
-    def __init__(self, priors: FloatArray, floor: float) -> None:
-        theta = np.append(log_odds(priors), np.nan)
+    def __init__(self, theta: FloatArray, floor: float) -> None:
+        backwards = np.append(theta, np.nan)[::-1]
         self.width = 2 * log_odds_limit(floor)
-        self.reach = float(np.max(np.abs(log_odds(priors)), initial=0.0)) + self.width
-        self.later_max = np.fmax.accumulate(theta[::-1])[::-1][1:]
-        self.later_min = np.fmin.accumulate(theta[::-1])[::-1][1:]
+        self.reach = float(np.max(np.abs(theta), initial=0.0)) + self.width
+        self.later_max = np.fmax.accumulate(backwards)[::-1][1:]
+        self.later_min = np.fmin.accumulate(backwards)[::-1][1:]
         self.max, self.min = np.nan, np.nan
 
     def of(self, j: int) -> tuple[float, float]:
@@ -152,7 +152,7 @@ def _sweep(
     groups: Mapping[Group, float],
     limits: _BoxLimits | _SpreadLimits,
     belief: Belief,
-) -> FloatArray:
+) -> list[float]:
     """Each theta_j in turn at its maximum given all others; tables in odds, so that no factor (1 - t) is needed.
 
     A belief is one more group, of instances without bounds.
@@ -160,7 +160,8 @@ def _sweep(
     believed = any(belief)
     counts = [*groups.values(), sum(belief)] if believed else list(groups.values())
     counters = [counter_of(theta, group.lower, group.upper, limits.reach) for group in groups]
-    new, right = theta.tolist(), occurrences.tolist()
+    new: list[float] = theta.tolist()
+    right = occurrences.tolist()
     for j in range(len(theta)):
         pulls = [counter.pull(j) for counter in counters]
         if believed:
@@ -169,7 +170,7 @@ def _sweep(
         limits.moved(new[j])
         for counter in counters:
             counter.advance(new[j])
-    return np.array(new)
+    return new
 
 
 def _coordinate(

@@ -122,15 +122,15 @@ def _crowd(
     The moment equation: sum of trials (rate - mean)^2 is expected to be mean (1 - mean) times
     (groups - 1) + correlation * (trials - sum of trials^2 / trials - (groups - 1)), and strength = 1/correlation - 1.
     """
-    seen = trials > 0
     times: IntArray = np.ones(len(trials), np.int64) if multiplicities is None else multiplicities
     total = float((times * trials).sum())
     if total == 0:
         return 0.5, 0.0
     least = max(LEAST_RATE, UNSEEN / (total + 2 * UNSEEN))
-    mean = float(np.clip((times * successes).sum() / total, least, 1 - least))
+    mean = min(max(float((times * successes).sum()) / total, least), 1 - least)
     if strength is not None:
         return mean, strength
+    seen = trials > 0
     successes, trials, times = successes[seen], trials[seen], times[seen]
     groups = int(times.sum())
     room = total - float((times * trials**2).sum()) / total - (groups - 1)

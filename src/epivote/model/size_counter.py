@@ -135,12 +135,13 @@ def plain_forward(counter: list[float], odds: float, absorbing: bool) -> None:
 
 def counter_of(theta: FloatArray, lower: int, upper: int, reach: float) -> LogCounter | PlainCounter:
     """A counter for log-odds of which none will move farther than `reach` from 0."""
-    return PlainCounter(theta.tolist(), lower, upper) if is_plain(theta, reach) else LogCounter(theta, lower, upper)
+    numbers = theta.tolist()
+    return PlainCounter(numbers, lower, upper) if is_plain(numbers, reach) else LogCounter(theta, lower, upper)
 
 
-def is_plain(theta: FloatArray, reach: float = 0.0) -> bool:
+def is_plain(theta: list[float], reach: float = 0.0) -> bool:
     """Whether no sum of products of these odds can leave the range of floats, wherever within `reach` they move."""
-    farthest = max(reach, float(np.max(np.abs(theta), initial=0.0))) + math.log(2)
+    farthest = max([reach, *map(abs, theta)]) + math.log(2)
     return farthest * len(theta) < MAX_LOG_PRODUCT
 
 

@@ -20,9 +20,10 @@ MAX_PLAIN_STATES = 40  # of the size counter, up to which lists are quicker than
 def log_size_mass(priors: FloatArray, lower: int, upper: int) -> float:
     """Ln beta(l, u, t): log-probability that the size lies in lower..upper."""
     states = lower if is_absorbing(upper, len(priors)) else upper
-    smallest = float(np.min(np.minimum(priors, 1 - priors), initial=1.0))
-    if states <= MAX_PLAIN_STATES and len(priors) * math.log(smallest) > -MAX_LOG_PRODUCT:
-        return _plain_log_size_mass(priors.tolist(), lower, upper)
+    numbers = priors.tolist()
+    smallest = min(min(numbers, default=1.0), 1 - max(numbers, default=0.0))
+    if states <= MAX_PLAIN_STATES and len(numbers) * math.log(smallest) > -MAX_LOG_PRODUCT:
+        return _plain_log_size_mass(numbers, lower, upper)
     worth = end_states(lower, upper, len(priors))
     for log_in, log_out in zip(np.log(priors), np.log1p(-priors), strict=True):
         worth = backward(worth, log_in, log_out)

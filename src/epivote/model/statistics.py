@@ -91,10 +91,11 @@ def tally(shard: Shard, membership: BoolArray | FloatArray, n_voters: int, n_alt
     inside = membership.astype(float)
     hits = sums(shard.approval_voter, inside.ravel()[shard.approval_cell], n_voters)
     winners = sums(shard.ballot_voter, inside.sum(axis=1)[shard.ballot_row], n_voters)
-    occurrences = inside.sum(axis=0)
-    if shard.offered is not None:
-        occurrences = sums(shard.offered.ravel(), inside.ravel(), n_alternatives)
-    return PassCounts(np.stack([hits, winners], axis=1), occurrences)
+    voters = np.empty((n_voters, 2))
+    voters[:, 0], voters[:, 1] = hits, winners
+    if shard.offered is None:
+        return PassCounts(voters, inside.sum(axis=0))
+    return PassCounts(voters, sums(shard.offered.ravel(), inside.ravel(), n_alternatives))
 
 
 class FixedCounts(NamedTuple):

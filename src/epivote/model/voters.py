@@ -3,7 +3,7 @@
 import numpy as np
 
 from epivote.data.names import FloatArray
-from epivote.data.parameters import Parameters
+from epivote.data.parameters import Parameters, off_the_edges
 from epivote.model.pseudo import PseudoCounts
 from epivote.model.statistics import Statistics
 
@@ -29,4 +29,4 @@ def voter_step(
 
 def _share(part: FloatArray, whole: FloatArray, previous: FloatArray, floor: float) -> FloatArray:
     share = np.divide(part, whole, out=previous.copy(), where=whole > 0)
-    return np.clip(share, floor, 1 - floor, out=share)
+    return off_the_edges(share, floor)
