@@ -28,14 +28,14 @@ def hard_pass(
 
     The sets are kept only if `sets` has room for them.
     """
-    width = offered.shape[1] if len(offered) else len(prior_log_odds)
+    width = len(prior_log_odds) if offered is None else offered.shape[1]
     margins, prior, chosen = np.empty(width), prior_log_odds[:width].copy(), np.zeros(width, np.bool_)
     for row in range(len(ballot_start) - 1):
-        if len(fixed) and fixed[row]:
+        if fixed is not None and fixed[row]:
             for c in range(width):
                 chosen[c] = given[row, c]
         else:
-            if len(offered):
+            if offered is not None:
                 for c in range(width):
                     prior[c] = prior_log_odds[offered[row, c]]
             margins_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, prior, pushes, margins)
@@ -46,7 +46,7 @@ def hard_pass(
                 voters[ballot_voter[b], 0] += chosen[tick_column[k]]
             voters[ballot_voter[b], 1] += size
         for c in range(width):
-            occurrences[offered[row, c] if len(offered) else c] += chosen[c]
+            occurrences[c if offered is None else offered[row, c]] += chosen[c]
             if len(sets):
                 sets[row, c] = chosen[c]
 
@@ -64,7 +64,7 @@ def hard_change(
 
     A row is not chosen anew while it has slack left. Start with empty sets, zero slack and no moves.
     """
-    width = offered.shape[1] if len(offered) else len(prior_log_odds)
+    width = len(prior_log_odds) if offered is None else offered.shape[1]
     margins, prior, keys = np.empty(width), prior_log_odds[:width].copy(), np.empty(width, np.int64)
     for row in range(len(ballot_start) - 1):
         first, end = ballot_start[row], ballot_start[row + 1]
@@ -76,10 +76,10 @@ def hard_change(
             slack[row] -= max(up, down)
             if slack[row] > 0.0:
                 continue
-        if len(fixed) and fixed[row]:
+        if fixed is not None and fixed[row]:
             inside, free = mask_of(given[row]), np.inf
         else:
-            if len(offered):
+            if offered is not None:
                 for c in range(width):
                     prior[c] = prior_log_odds[offered[row, c]]
             margins_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, prior, pushes, margins)
@@ -95,7 +95,8 @@ def hard_change(
             flips = inside ^ before
             while flips:
                 c = bits((flips & -flips) - ONE)
-                occurrences[offered[row, c] if len(offered) else c] += 1.0 if (inside >> np.uint64(c)) & ONE else -1.0
+                alternative = c if offered is None else offered[row, c]
+                occurrences[alternative] += 1.0 if (inside >> np.uint64(c)) & ONE else -1.0
                 flips &= flips - ONE
 
 
@@ -108,11 +109,11 @@ def margins_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, 
         voter = ballot_voter[b]
         weight = pushes[voter, 0]
         threshold += pushes[voter, 1]
-        if len(masks):
+        if masks is not None:
             mask = masks[b]
             for c in range(len(margins)):
                 margins[c] += weight if (mask >> np.uint64(c)) & ONE else 0.0
-        else:
+        if tick_start is not None:
             for k in range(tick_start[b], tick_start[b + 1]):
                 margins[tick_column[k]] += weight
     for c in range(len(margins)):

@@ -10,14 +10,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from epivote.data.names import BoolArray, IntArray
+from epivote.data.names import BoolArray, FloatArray
 from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
-from epivote.kernels.arguments import Allowed, BallotColumns, Evidence, KeptSets, Moves, has_masks
+from epivote.kernels.arguments import (
+    LANES,
+    MOST_STATES,
+    Allowed,
+    BallotColumns,
+    Blocks,
+    Evidence,
+    KeptSets,
+    Moves,
+    Room,
+    has_masks,
+    states_of,
+)
 from epivote.model.groups import GroupCounts, group_log_weights, group_pass
 from epivote.model.statistics import GoldRows, PassCounts, groups_of
-
-SORTED_BALLOTS = (1 << 16) - 1  # rows with more ballots are sorted as if they had this many: the key has 16 bits
 
 
 class HardPassState(NamedTuple):
@@ -71,43 +81,76 @@ class CompiledPass:
 
     def soft(self, parameters: Parameters, counts: PassCounts) -> float:
         """See `Pass`."""
-        from epivote.kernels.soft_loops import soft_pass
-
         parameters = parameters.times(self.shard.multiplicities)
-        evidence = Evidence.of(parameters)
-        return float(soft_pass(*self.ballots, *evidence, *self.allowed, *counts, parameters.factors, self._order))
+        occurrences = counts.occurrences[None, :]
+        return self._soft(parameters, parameters.prior_log_odds[None, :], np.zeros(1), counts.voters, occurrences)[0]
 
     def groups(self, parameters: Parameters, n_voters: int) -> GroupCounts:
         """See `Pass`."""
         if self.shard.offered is not None:  # which no fit does
             return group_pass(self.shard, self.gold, parameters, n_voters)
-        from epivote.kernels.group_loops import group_soft_pass
-
         counts = PassCounts.none(n_voters, len(parameters.priors))
-        occurrences, sizes = np.zeros(parameters.group_log_odds.shape), np.zeros(parameters.n_groups)
-        weights = group_log_weights(self.shard, parameters)[:, 0].copy()
+        occurrences = np.zeros(parameters.group_log_odds.shape)
+        log_weights = group_log_weights(self.shard, parameters)[:, 0].copy()
         parameters = parameters.times(self.shard.multiplicities)
-        evidence = Evidence.of(parameters)._replace(prior_log_odds=parameters.group_log_odds)
-        value = group_soft_pass(
-            *self.ballots,
-            *evidence,
-            *self.allowed,
-            counts.voters,
-            occurrences,
-            sizes,
-            weights,
-            parameters.factors,
-            self._order,
-        )
+        value, sizes = self._soft(parameters, parameters.group_log_odds, log_weights, counts.voters, occurrences)
         counts.occurrences[:] = occurrences.sum(axis=0)
         (bounds,) = groups_of(self.shard, by_menu=False)
-        return GroupCounts(counts, occurrences, {bounds: sizes}, float(value))
+        return GroupCounts(counts, occurrences, {bounds: sizes}, value)
+
+    def _soft(
+        self,
+        parameters: Parameters,
+        prior_log_odds: FloatArray,
+        log_weights: FloatArray,
+        voters: FloatArray,
+        occurrences: FloatArray,
+    ) -> tuple[float, FloatArray]:
+        """Weigh all groups and sets, count voters and occurrences; gives the sum of all logarithms and the sizes.
+
+        Priors and occurrences have a row per group.
+        """
+        from epivote.kernels.soft_loops import soft_pass
+
+        shard, ballots, groups = self.shard, self.ballots, len(log_weights)
+        one_by_one = [] if self.gold is None else [self.gold.rows]
+        total, sizes = 0.0, np.zeros(groups)
+        if (shard.width + 1) * states_of(shard) > MOST_STATES:
+            one_by_one.append(self.blocks.rows[self.blocks.waiting <= 0])
+        else:
+            prior_odds = np.exp(prior_log_odds)
+            room = Room.of(shard, self.blocks, prior_odds)
+            menus = (None, None) if shard.offered is None else (prior_odds[0], occurrences[0])
+            total = soft_pass(
+                *self.blocks,
+                *ballots[1:],
+                *(shard.lower, shard.upper, shard.width),
+                *(parameters.factors, np.exp(log_weights)),
+                *room,
+                voters,
+                *menus,
+            )
+            sizes += room.shares[groups + 2 :].sum(axis=1)
+            if shard.offered is None:
+                occurrences += room.seen.reshape(groups, -1, LANES)[:, : shard.width].sum(axis=2)
+            one_by_one.append(self.blocks.rows[room.left & (self.blocks.waiting <= 0)])
+        left = np.concatenate(one_by_one)
+        if len(left):
+            from epivote.kernels.log_loops import log_pass
+
+            total += log_pass(
+                left,
+                *ballots,
+                *(prior_log_odds, parameters.pushes),
+                *self.allowed,
+                *(log_weights, sizes, occurrences, voters),
+            )
+        return float(total), sizes
 
     @cached_property
-    def _order(self) -> IntArray:
-        """Rows, those with most ballots first; beyond some number more make no difference."""
-        fewer = SORTED_BALLOTS - np.minimum(np.diff(self.shard.ballot_start), SORTED_BALLOTS)
-        return np.argsort(fewer.astype(np.uint16), kind="stable")  # numbers so short are sorted in one sweep
+    def blocks(self) -> Blocks:
+        """Rows side by side, for soft passes."""
+        return Blocks.of(self.shard, self.gold)
 
     def _start(self, counts: PassCounts) -> HardPassState:
         """No set is chosen yet."""
