@@ -25,7 +25,7 @@ SIZES = ("lower", "upper", "width")
     ("loop", "fields"),
     [
         (hard_pass, (*SHARD, *PassCounts._fields, "sets")),
-        (hard_change, (*SHARD, *Moves._fields, *KeptSets._fields, *PassCounts._fields)),
+        (hard_change, (*SHARD, *Moves._fields, *KeptSets._fields, *PassCounts._fields, *("margins", "prior", "keys"))),
         (
             soft_pass,
             (

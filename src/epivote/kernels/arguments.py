@@ -49,13 +49,13 @@ class BallotColumns(NamedTuple):
         """Those of this shard."""
         masks = start = columns = None
         if has_masks(shard):
-            masks = _read_only(_masks(shard))
+            masks = read_only(_masks(shard))
         else:
             lists = shard.ticks.lists()
-            start = _read_only(lists.start)
-            columns = _read_only(lists.values.astype(np.uint16 if shard.width <= 1 << 16 else np.uint32, copy=False))
-        offered = None if shard.offered is None else _read_only(shard.offered)
-        return cls(_read_only(shard.ballot_start), _read_only(shard.ballot_voter), masks, start, columns, offered)
+            start = read_only(lists.start)
+            columns = read_only(lists.values.astype(np.uint16 if shard.width <= 1 << 16 else np.uint32, copy=False))
+        offered = None if shard.offered is None else read_only(shard.offered)
+        return cls(read_only(shard.ballot_start), read_only(shard.ballot_voter), masks, start, columns, offered)
 
 
 class Allowed(NamedTuple):
@@ -191,11 +191,11 @@ class KeptSets(NamedTuple):
 def _masks(shard: Shard) -> IntArray:
     from epivote.kernels.masks import masks_of
 
-    masks: IntArray = shard.ticks.numbers if isinstance(shard.ticks, Masks) else masks_of(*shard.ticks)
-    return masks
+    return shard.ticks.numbers if isinstance(shard.ticks, Masks) else masks_of(*shard.ticks)
 
 
-def _read_only(array: IntArray) -> IntArray:
+def read_only(array: IntArray) -> IntArray:
+    """A view of the array that nobody can write to."""
     view = array.view()
     view.flags.writeable = False
     return view

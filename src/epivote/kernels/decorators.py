@@ -11,8 +11,6 @@ from numba import njit
 kept: Any = partial(njit, cache=True, nogil=True, error_model="numpy")
 
 compiled: Any = kept()
-merged: Any = kept(forceinline=True)
-"""For what is called once a row or block with so many arrays that the call itself would show."""
 unordered: Any = kept(fastmath={"nnan", "nsz"})
 """For comparisons of numbers that are all defined, in any order."""
 inlined: Any = kept(inline="always")

@@ -6,7 +6,7 @@ Arguments come one by one, in the groups of `arguments.py`: handed over as named
 
 import numpy as np
 
-from epivote.kernels.decorators import compiled, merged, unordered
+from epivote.kernels.decorators import compiled, inlined, unordered
 from epivote.kernels.masks import LAST_PLACE, NONE, ONE, bits, mask_of
 
 TIE_SCALE = 1e9  # margins are compared as whole numbers of 1e-9, like `choose.TIE_DECIMALS`
@@ -59,13 +59,15 @@ def hard_change(
     moves, prior_moves,  # Moves
     slack, insides,  # KeptSets
     voters, occurrences,  # PassCounts
+    margins, prior, keys,  # room for a row
 ):  # fmt: skip
     """The same for rows of up to 64 cells, as a change of what was kept and counted before.
 
     A row is not chosen anew while it has slack left. Start with empty sets, zero slack and no moves.
     """
     width = len(prior_log_odds) if offered is None else offered.shape[1]
-    margins, prior, keys = np.empty(width), prior_log_odds[:width].copy(), np.empty(width, np.int64)
+    for c in range(width):
+        prior[c] = prior_log_odds[c]
     for row in range(len(ballot_start) - 1):
         first, end = ballot_start[row], ballot_start[row + 1]
         if len(moves):
@@ -73,7 +75,7 @@ def hard_change(
             for b in range(first, end):
                 up += moves[ballot_voter[b], 0]
                 down += moves[ballot_voter[b], 1]
-            slack[row] -= max(up, down)
+            slack[row] -= up if up > down else down
             if slack[row] > 0.0:
                 continue
         if fixed is not None and fixed[row]:
@@ -100,7 +102,7 @@ def hard_change(
                 flips &= flips - ONE
 
 
-@merged
+@inlined
 def margins_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, prior, pushes, margins):
     """Log-odds of one row's cells: ticks in the order of the ballots, then the prior, then the threshold."""
     margins[:] = 0.0
@@ -120,7 +122,7 @@ def margins_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, 
         margins[c] = (margins[c] + prior[c]) - threshold
 
 
-@compiled
+@inlined
 def choose_mask(margins, lower, upper, keys):
     """Theorem 1 for one row of at most 64 cells, as bits: all margins from 0 on, or the largest within the bounds.
 
@@ -141,7 +143,7 @@ def choose_mask(margins, lower, upper, keys):
             return inside, np.inf
         best = keys[0]
         for c in range(1, len(margins)):
-            best = max(best, keys[c])
+            best = keys[c] if keys[c] > best else best
         place = LAST_PLACE - (best & LAST_PLACE)
         if number < taken:
             inside |= ONE << np.uint64(place)
@@ -155,7 +157,7 @@ def nearest(margins):
     """The distance to 0 of the margin closest to it."""
     found = np.inf
     for c in range(len(margins)):
-        found = min(found, abs(margins[c]))
+        found = abs(margins[c]) if abs(margins[c]) < found else found
     return found
 
 

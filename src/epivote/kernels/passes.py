@@ -163,7 +163,9 @@ class CompiledPass:
 
         parameters = parameters.times(self.shard.multiplicities)
         moves, evidence = before.moves_to(parameters), Evidence.of(parameters)
-        hard_change(*self.ballots, *evidence, *self.allowed, *moves, *before.kept, *before.counts)
+        width = self.shard.width
+        room = np.empty(width), np.empty(width), np.empty(width, np.int64)
+        hard_change(*self.ballots, *evidence, *self.allowed, *moves, *before.kept, *before.counts, *room)
         return before._replace(parameters=parameters)
 
     def _hard(self, parameters: Parameters, counts: PassCounts, sets: BoolArray) -> None:
