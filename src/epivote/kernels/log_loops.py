@@ -9,6 +9,7 @@ import numpy as np
 
 from epivote.kernels.decorators import compiled
 from epivote.kernels.hard_loops import margins_of
+from epivote.kernels.masks import ONE, bits
 
 
 @compiled
@@ -53,8 +54,10 @@ def log_pass(
                 for place in range(tick_start[b], tick_start[b + 1]):
                     hits += inside[tick_column[place]]
             if masks is not None:
-                for c in range(width):
-                    hits += inside[c] if (masks[b] >> np.uint64(c)) & np.uint64(1) else 0.0
+                ticks = masks[b]
+                while ticks:
+                    hits += inside[bits((ticks & -ticks) - ONE)]
+                    ticks &= ticks - ONE
             voters[ballot_voter[b], 0] += hits
             voters[ballot_voter[b], 1] += size
     return total
