@@ -21,7 +21,7 @@ from epivote import SizeBounds
 from epivote.data.parameters import Parameters
 from epivote.estimate.maximise import maximise
 from epivote.estimate.workload import InMemoryWorkload
-from epivote.kernels.arguments import Evidence
+from epivote.kernels.arguments import Room
 from epivote.kernels.passes import CompiledPass
 from epivote.model.pseudo import shrinkage
 from epivote.model.statistics import PassCounts
@@ -31,8 +31,8 @@ CROWD = CROWDS["M"]
 RUNS = 30
 START = 0.7, 0.2, 0.2
 SETTINGS = {"crowd": CROWD.name, "runs": RUNS}
-PARTS = ("rows lined up", "odds multiplied", "sets weighed (both sweeps)", "hits counted")
-BYTES = {"rows lined up": (16, 0), "odds multiplied": (0, 12)}
+PARTS = ("odds multiplied", "sets weighed (both sweeps)", "hits counted")
+BYTES = {"odds multiplied": (16, 12)}
 """Read from memory at least, per instance and per ballot; sweeps and counts work on what is in the first cache."""
 
 
@@ -85,9 +85,18 @@ def some_parts(passes: list[CompiledPass], parameters: Parameters, number: int) 
     """The first parts, so many of them."""
     from benchmarks.soft_loop import first_parts
 
-    counts, evidence = PassCounts.none(CROWD.voters, CROWD.alternatives), Evidence.of(parameters)
+    counts, prior_odds = PassCounts.none(CROWD.voters, CROWD.alternatives), np.exp(parameters.prior_log_odds)
     for one in passes:
-        first_parts(number, *one.ballots, *evidence, *one.allowed, counts.voters, parameters.factors, one._order)
+        ballots, shard = one.ballots, one.shard
+        room = Room.of(shard, one.blocks, prior_odds[None, :])
+        first_parts(
+            number,
+            *one.blocks,
+            *(ballots.ballot_voter, ballots.masks, parameters.factors),
+            *(shard.lower, shard.upper, shard.width),
+            *room,
+            counts.voters,
+        )
 
 
 if __name__ == "__main__":

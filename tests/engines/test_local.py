@@ -171,7 +171,7 @@ def packed(tmp_path, monkeypatch):
 
 def bytes_of(block, shards):
     """What a kept block takes: ballots, instances, and sums for every voter and shard."""
-    return 12 * block.n_ballots + 24 * block.n_instances + 16 * 10 * shards
+    return 12 * block.n_ballots + 32 * block.n_instances + 16 * 10 * shards
 
 
 @pytest.mark.parametrize("compiled", [False, True])

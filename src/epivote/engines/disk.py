@@ -15,7 +15,7 @@ from epivote.kernels.compiling import worth_compiling
 from epivote.model.passes import Pass
 
 BYTES_PER_BALLOT = 12  # a voter's number (4) and a mask (8)
-BYTES_PER_INSTANCE = 24  # where its ballots start (8), and what a pass remembers of it (16)
+BYTES_PER_INSTANCE = 32  # where its ballots start (8), and what a pass remembers of it (16 or 24)
 BYTES_PER_VOTER = 16  # two sums of 8 bytes in every shard
 CELLS_PER_COMPILED_SHARD = 1 << 21
 """Alternatives offered, over all instances of a shard; a round number.

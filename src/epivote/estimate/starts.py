@@ -132,8 +132,9 @@ def _met_compiled(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
     masks = masks_of(ballots.approval_start, ballots.approved)
     most_ticks = int(np.bincount(ballots.ballot_voter).max()) * ballots.n_alternatives
     pairs = np.zeros((ballots.n_voters, ballots.n_voters), np.uint32 if most_ticks < FEW_TICKS else np.uint64)
-    found: tuple[FloatArray, FloatArray] = distances_met(ballots.ballot_start, ballots.ballot_voter, masks, pairs)
-    return found
+    total, met = np.zeros((2, ballots.n_voters)), np.zeros((2, ballots.n_voters))
+    distances_met(ballots.ballot_start, ballots.ballot_voter, masks, pairs, total, met)
+    return total, met
 
 
 def _met_sorted(ballots: Ballots) -> tuple[FloatArray, FloatArray]:

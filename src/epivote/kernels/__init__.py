@@ -4,9 +4,9 @@ compiling.py     when compiled loops pay; the only module here that decides anyt
 passes.py        the pass over a shard as compiled loops: gathers the arguments, keeps sets from pass to pass
 arguments.py     the named groups of arrays that the loops are given
 hard_loops.py    score, choose, count: `margins`, `choose` and `tally` row by row, to the last bit the same
-soft_loops.py    score, weigh, count: `margins`, `log_partition_and_inclusion` and `tally`, the same up to rounding
+soft_loops.py    score, weigh, count: `log_partition_and_inclusion` and `tally`, or `group_pass`, up to rounding
+log_loops.py     the same in logarithms, for rows with evidence of any size and for given sets
 table_loops.py   what is asked once a fit has ended: `margins` and `log_partition_and_inclusion` of all rows
-group_loops.py   the same for instances in groups: `group_pass`, up to rounding
 lanes.py         vectors of eight numbers, by which the loops of soft passes work on eight instances in lockstep
 masks.py         sets and ballots as the bits of 64-bit numbers
 pairs.py         pairs of voters counted for the first guess

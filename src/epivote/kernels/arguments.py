@@ -10,13 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from epivote.data.lists import Lists, Masks
-from epivote.data.names import BoolArray, FloatArray, IntArray
+from epivote.data.lists import Masks
+from epivote.data.names import BoolArray, FloatArray, IntArray, smallest_integers
 from epivote.data.packed import WIDEST_MASK
 from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
 from epivote.model.statistics import GoldRows
 
+LANES = 8  # rows side by side in a soft pass: two registers of 256 bits; 4 and 16 took longer on the reference crowd M
+FOUR = 4  # rows of a table at a time: eight registers, half of what there are
+MOST_STATES = 1 << 21  # of a size counter over all cells: 128 MB; rows with more are weighed one by one
 MOST_FOR_MASKS = 1_000_000
 """Voters that rows of masks may stand for: beyond that margins might not fit the whole numbers that order them."""
 
@@ -30,49 +33,47 @@ def has_masks(shard: Shard) -> bool:
 class BallotColumns(NamedTuple):
     """The ballots of a shard: row r has those from `ballot_start[r]` to `ballot_start[r + 1]`.
 
-    Ticks are bits in `masks`, or, where they cannot be, lists of columns. `offered` has the alternative of every
-    cell, and no rows where column c is alternative c.
+    Ticks are bits in `masks`, or, where they cannot be, lists of columns; the other is None. `offered` has the
+    alternative of every cell, and is None where column c is alternative c.
     """
 
     ballot_start: IntArray
     ballot_voter: IntArray
-    masks: IntArray
-    tick_start: IntArray
-    tick_column: IntArray
-    offered: IntArray
+    masks: IntArray | None
+    tick_start: IntArray | None
+    tick_column: IntArray | None
+    offered: IntArray | None
 
     @classmethod
     def of(cls, shard: Shard) -> BallotColumns:
-        """Those of this shard; what does not apply is empty."""
-        as_masks = has_masks(shard)
-        masks = _masks(shard) if as_masks else np.zeros(0, np.uint64)
-        lists = Lists(np.zeros(0, np.int64), np.zeros(0, np.int64)) if as_masks else shard.ticks.lists()
-        return cls(
-            _read_only(shard.ballot_start),
-            _read_only(shard.ballot_voter),
-            _read_only(masks),
-            _read_only(lists.start),
-            _read_only(lists.values.astype(np.uint16 if shard.width <= 1 << 16 else np.uint32, copy=False)),
-            _read_only(np.zeros((0, 0), np.int64) if shard.offered is None else shard.offered),
-        )
+        """Those of this shard."""
+        masks = start = columns = None
+        if has_masks(shard):
+            masks = read_only(_masks(shard))
+        else:
+            lists = shard.ticks.lists()
+            start = read_only(lists.start)
+            columns = read_only(lists.values.astype(np.uint16 if shard.width <= 1 << 16 else np.uint32, copy=False))
+        offered = None if shard.offered is None else read_only(shard.offered)
+        return cls(read_only(shard.ballot_start), read_only(shard.ballot_voter), masks, start, columns, offered)
 
 
 class Allowed(NamedTuple):
     """Which sets a row may have: the size bounds, and the set itself in rows that are `fixed`.
 
-    `fixed` and `given` are empty if no row is.
+    `fixed` and `given` are None if no row is.
     """
 
     lower: int
     upper: int
-    fixed: BoolArray
-    given: BoolArray
+    fixed: BoolArray | None
+    given: BoolArray | None
 
     @classmethod
     def of(cls, shard: Shard, gold: GoldRows | None) -> Allowed:
         """The bounds of this shard, and its gold sets."""
         if gold is None:
-            return cls(shard.lower, shard.upper, np.zeros(0, bool), np.zeros((0, shard.width), bool))
+            return cls(shard.lower, shard.upper, None, None)
         fixed, given = np.zeros(shard.shape[0], bool), np.zeros(shard.shape, bool)
         fixed[gold.rows] = True
         given[gold.rows] = gold.sets
@@ -90,6 +91,84 @@ class Evidence(NamedTuple):
     def of(cls, parameters: Parameters) -> Evidence:
         """What these parameters make of a ballot."""
         return cls(parameters.prior_log_odds, parameters.pushes, parameters.largest_push)
+
+
+class Blocks(NamedTuple):
+    """Rows side by side in blocks: where the ballots of each begin, how many wait as a negative number, and the rows.
+
+    Those with most ballots come first, so that the rows of a block have about equally many. In a place without a row
+    that number is 1.
+    """
+
+    first: IntArray
+    waiting: IntArray
+    rows: IntArray
+
+    @classmethod
+    def of(cls, shard: Shard, gold: GoldRows | None) -> Blocks:
+        """All rows whose sets are not given."""
+        cast = np.diff(shard.ballot_start)
+        most = int(cast.max(initial=0))
+        rows = np.argsort(smallest_integers(most - cast, most), kind="stable")  # short numbers are sorted in one sweep
+        if gold is not None:
+            rows = rows[~np.isin(rows, gold.rows)]
+        empty = -len(rows) % LANES
+        columns = (shard.ballot_start[rows], 0), (-cast[rows], 1), (rows, 0)
+        return cls(*(np.pad(column, (0, empty), constant_values=fill).reshape(-1, LANES) for column, fill in columns))
+
+    @property
+    def most(self) -> int:
+        """The largest number of ballots on a row."""
+        return -int(self.waiting.min(initial=0))
+
+
+class Room(NamedTuple):
+    """Tables that a soft pass works in, each with a column per lane; the number of cells is rounded up to fours.
+
+    Of every block `left` says which rows were not weighed. Of every ballot in turn there are the voter, the mask and
+    what it said; of every cell the prior and the odds; of every state of a size counter what comes later and where it
+    stands; of every cell and group what the sets with it are worth, in all and as sums over all blocks. `shares` has
+    the groups of a block, two sums, and the sizes of the groups.
+    """
+
+    left: BoolArray
+    voter: IntArray
+    mask: IntArray
+    said: FloatArray
+    priors: FloatArray
+    odds: FloatArray
+    later: FloatArray
+    counter: FloatArray
+    within: FloatArray
+    inclusion: FloatArray
+    seen: FloatArray
+    shares: FloatArray
+
+    @classmethod
+    def of(cls, shard: Shard, blocks: Blocks, prior_odds: FloatArray) -> Room:
+        """For priors with a row per group; the odds of a further group are those of the one before times a ratio."""
+        most, groups, width = blocks.most, len(prior_odds), shard.width
+        padded = -(-width // FOUR) * FOUR
+        cells, states = groups * padded, states_of(shard.lower, shard.upper, width)
+        of_ballots, of_sizes = (most, most, 2 * most + 1), ((width + 1) * states, states)
+        voter, mask, *of_cells = tables(*of_ballots, cells, padded, *of_sizes, cells, padded, cells, 2 * groups + 2)
+        if shard.offered is None:
+            priors = of_cells[1].reshape(groups, padded, LANES)[:, :width]
+            priors[0] = prior_odds[0, :, None]
+            priors[1:] = (prior_odds[1:] / prior_odds[:-1])[:, :, None]
+        return cls(np.zeros(blocks.rows.shape, bool), voter.view(np.int64), mask.view(np.int64), *of_cells)
+
+
+def states_of(lower: int, upper: int, width: int) -> int:
+    """How many states a size counter has."""
+    return (lower if upper >= width else upper) + 1
+
+
+def tables(*heights: int) -> list[FloatArray]:
+    """Tables of zeros with a column per lane, whose rows begin where lines of the cache do."""
+    room = np.zeros((sum(heights) + 1) * LANES)
+    begin = -(room.ctypes.data // room.itemsize) % LANES
+    return np.split(room[begin : begin + sum(heights) * LANES].reshape(-1, LANES), np.cumsum(heights)[:-1])
 
 
 class Moves(NamedTuple):
@@ -112,11 +191,11 @@ class KeptSets(NamedTuple):
 def _masks(shard: Shard) -> IntArray:
     from epivote.kernels.masks import masks_of
 
-    masks: IntArray = shard.ticks.numbers if isinstance(shard.ticks, Masks) else masks_of(*shard.ticks)
-    return masks
+    return shard.ticks.numbers if isinstance(shard.ticks, Masks) else masks_of(*shard.ticks)
 
 
-def _read_only(array: IntArray) -> IntArray:
+def read_only(array: IntArray) -> IntArray:
+    """A view of the array that nobody can write to."""
     view = array.view()
     view.flags.writeable = False
     return view

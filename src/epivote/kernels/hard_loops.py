@@ -6,7 +6,7 @@ Arguments come one by one, in the groups of `arguments.py`: handed over as named
 
 import numpy as np
 
-from epivote.kernels.decorators import compiled, merged, unordered
+from epivote.kernels.decorators import compiled, inlined, unordered
 from epivote.kernels.masks import LAST_PLACE, NONE, ONE, bits, mask_of
 
 TIE_SCALE = 1e9  # margins are compared as whole numbers of 1e-9, like `choose.TIE_DECIMALS`
@@ -28,14 +28,14 @@ def hard_pass(
 
     The sets are kept only if `sets` has room for them.
     """
-    width = offered.shape[1] if len(offered) else len(prior_log_odds)
+    width = len(prior_log_odds) if offered is None else offered.shape[1]
     margins, prior, chosen = np.empty(width), prior_log_odds[:width].copy(), np.zeros(width, np.bool_)
     for row in range(len(ballot_start) - 1):
-        if len(fixed) and fixed[row]:
+        if fixed is not None and fixed[row]:
             for c in range(width):
                 chosen[c] = given[row, c]
         else:
-            if len(offered):
+            if offered is not None:
                 for c in range(width):
                     prior[c] = prior_log_odds[offered[row, c]]
             margins_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, prior, pushes, margins)
@@ -46,7 +46,7 @@ def hard_pass(
                 voters[ballot_voter[b], 0] += chosen[tick_column[k]]
             voters[ballot_voter[b], 1] += size
         for c in range(width):
-            occurrences[offered[row, c] if len(offered) else c] += chosen[c]
+            occurrences[c if offered is None else offered[row, c]] += chosen[c]
             if len(sets):
                 sets[row, c] = chosen[c]
 
@@ -59,13 +59,15 @@ def hard_change(
     moves, prior_moves,  # Moves
     slack, insides,  # KeptSets
     voters, occurrences,  # PassCounts
+    margins, prior, keys,  # room for a row
 ):  # fmt: skip
     """The same for rows of up to 64 cells, as a change of what was kept and counted before.
 
     A row is not chosen anew while it has slack left. Start with empty sets, zero slack and no moves.
     """
-    width = offered.shape[1] if len(offered) else len(prior_log_odds)
-    margins, prior, keys = np.empty(width), prior_log_odds[:width].copy(), np.empty(width, np.int64)
+    width = len(prior_log_odds) if offered is None else offered.shape[1]
+    for c in range(width):
+        prior[c] = prior_log_odds[c]
     for row in range(len(ballot_start) - 1):
         first, end = ballot_start[row], ballot_start[row + 1]
         if len(moves):
@@ -73,13 +75,13 @@ def hard_change(
             for b in range(first, end):
                 up += moves[ballot_voter[b], 0]
                 down += moves[ballot_voter[b], 1]
-            slack[row] -= max(up, down)
+            slack[row] -= up if up > down else down
             if slack[row] > 0.0:
                 continue
-        if len(fixed) and fixed[row]:
+        if fixed is not None and fixed[row]:
             inside, free = mask_of(given[row]), np.inf
         else:
-            if len(offered):
+            if offered is not None:
                 for c in range(width):
                     prior[c] = prior_log_odds[offered[row, c]]
             margins_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, prior, pushes, margins)
@@ -95,11 +97,12 @@ def hard_change(
             flips = inside ^ before
             while flips:
                 c = bits((flips & -flips) - ONE)
-                occurrences[offered[row, c] if len(offered) else c] += 1.0 if (inside >> np.uint64(c)) & ONE else -1.0
+                alternative = c if offered is None else offered[row, c]
+                occurrences[alternative] += 1.0 if (inside >> np.uint64(c)) & ONE else -1.0
                 flips &= flips - ONE
 
 
-@merged
+@inlined
 def margins_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, prior, pushes, margins):
     """Log-odds of one row's cells: ticks in the order of the ballots, then the prior, then the threshold."""
     margins[:] = 0.0
@@ -108,18 +111,18 @@ def margins_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, 
         voter = ballot_voter[b]
         weight = pushes[voter, 0]
         threshold += pushes[voter, 1]
-        if len(masks):
+        if masks is not None:
             mask = masks[b]
             for c in range(len(margins)):
                 margins[c] += weight if (mask >> np.uint64(c)) & ONE else 0.0
-        else:
+        if tick_start is not None:
             for k in range(tick_start[b], tick_start[b + 1]):
                 margins[tick_column[k]] += weight
     for c in range(len(margins)):
         margins[c] = (margins[c] + prior[c]) - threshold
 
 
-@compiled
+@inlined
 def choose_mask(margins, lower, upper, keys):
     """Theorem 1 for one row of at most 64 cells, as bits: all margins from 0 on, or the largest within the bounds.
 
@@ -140,7 +143,7 @@ def choose_mask(margins, lower, upper, keys):
             return inside, np.inf
         best = keys[0]
         for c in range(1, len(margins)):
-            best = max(best, keys[c])
+            best = keys[c] if keys[c] > best else best
         place = LAST_PLACE - (best & LAST_PLACE)
         if number < taken:
             inside |= ONE << np.uint64(place)
@@ -154,7 +157,7 @@ def nearest(margins):
     """The distance to 0 of the margin closest to it."""
     found = np.inf
     for c in range(len(margins)):
-        found = min(found, abs(margins[c]))
+        found = abs(margins[c]) if abs(margins[c]) < found else found
     return found
 
 

@@ -2,7 +2,8 @@
 
 A compiler turns loops over lanes into vector instructions only where it can prove that no two arrays overlap, which it
 rarely can. So these functions say it outright; the compiler splits a vector into as many registers as the processor
-needs. Tables have `LANES` columns, and a vector is a whole row of a table. There are no checks: rows must exist.
+needs. Tables have `LANES` columns, and a vector is a row of a table, or four rows at a time, the rows of a `Vector`
+being numbered from 0. There are no checks: rows must exist.
 """
 
 from typing import Any
@@ -12,18 +13,20 @@ from numba import extending, types
 from numba.core import cgutils
 from numba.extending import models, register_model
 
+from epivote.kernels.arguments import FOUR, LANES
+
 intrinsic: Any = extending.intrinsic  # typed as if it took the context, which it is given
 
-LANES = 8  # two registers of 256 bits; 4 and 16 took longer on the reference crowd M in a first version
 NUMBER_BYTES = 8  # of a float or integer of 64 bits
+PLACES = 64  # of a mask
 
 
 class Vector(types.Type):
-    """A number of the same kind, float or integer of 64 bits, in every lane."""
+    """A number of the same kind, float or integer of 64 bits, in every lane of so many rows."""
 
-    def __init__(self, dtype):
-        self.dtype = dtype
-        super().__init__(name=f"Vector({dtype})")
+    def __init__(self, dtype, rows=1):
+        self.dtype, self.rows = dtype, rows
+        super().__init__(name=f"Vector({dtype}, {rows})")
 
 
 @register_model(Vector)
@@ -32,61 +35,70 @@ class VectorModel(models.PrimitiveModel):
 
     def __init__(self, manager, kind):
         element = manager.lookup(kind.dtype).get_value_type()
-        super().__init__(manager, kind, ir.VectorType(element, LANES))
+        super().__init__(manager, kind, ir.VectorType(element, kind.rows * LANES))
 
 
-FLOATS = Vector(types.float64)
+FLOATS, INTEGERS = Vector(types.float64), Vector(types.int64)
 
 
-@intrinsic
-def load(_context, table, row):
-    """A row of a table."""
+def _loading(rows):
+    def load(_context, table, row):
+        kind = Vector(table.dtype, rows)
 
-    def generate(context, builder, _signature, arguments):
-        return builder.load(_place(context, builder, table, *arguments), align=NUMBER_BYTES)
+        def generate(context, builder, _signature, arguments):
+            return builder.load(_place(context, builder, table, kind, *arguments), align=NUMBER_BYTES)
 
-    return Vector(table.dtype)(table, types.intp), generate
+        return kind(table, types.intp), generate
+
+    return load
+
+
+load = intrinsic(_loading(1))
+load_four = intrinsic(_loading(FOUR))
 
 
 @intrinsic
 def store(_context, table, row, vector):
-    """Write a row of a table."""
+    """Write a vector into a table, from this row on."""
 
     def generate(context, builder, _signature, arguments):
         to, at, values = arguments
-        builder.store(values, _place(context, builder, table, to, at), align=NUMBER_BYTES)
+        builder.store(values, _place(context, builder, table, vector, to, at), align=NUMBER_BYTES)
         return context.get_dummy_value()
 
     return types.none(table, types.intp, vector), generate
 
 
 @intrinsic
-def gather(_context, table, column, rows, row):
-    """`table[rows[row, lane], column]` in every lane, of a table with two columns; of a list if `column` is None."""
-    columns = table.ndim
+def gather(_context, table, column, numbers):
+    """`table[number, column]` for the number in every lane; of a list if `column` is None."""
+    columns, found = table.ndim, Vector(types.float64 if table.dtype == types.float64 else types.int64)
 
     def generate(context, builder, _signature, arguments):
-        source, at, *where = arguments
-        found = ir.Constant(context.get_value_type(Vector(table.dtype)), ir.Undefined)
-        for lane, number in enumerate(_elements(context, builder, rows, *where)):
-            place = builder.mul(number, number.type(columns))
+        source, at, where = arguments
+        values = ir.Constant(context.get_value_type(found), ir.Undefined)
+        for lane in range(LANES):
+            place = builder.extract_element(where, _lane(lane))
             if columns > 1:
-                place = builder.add(place, at)
+                place = builder.add(builder.mul(place, place.type(2)), at)
             value = builder.load(builder.gep(_data(context, builder, table, source), [place]))
-            found = builder.insert_element(found, value, _lane(lane))
-        return found
+            if value.type != values.type.element:
+                value = builder.sext(value, values.type.element)
+            values = builder.insert_element(values, value, _lane(lane))
+        return values
 
-    return Vector(table.dtype)(table, types.none if columns == 1 else types.intp, rows, types.intp), generate
+    return found(table, types.none if columns == 1 else types.intp, INTEGERS), generate
 
 
 @intrinsic
-def add_pairs(_context, table, rows, row, first, second):
-    """Add the two vectors, lane by lane, to the two columns of `table[rows[row, lane]]`; these may repeat."""
+def add_pairs(_context, table, numbers, first, second):
+    """Add the two vectors, lane by lane, to the two columns of `table[number]`; numbers may repeat."""
     pair = ir.VectorType(ir.DoubleType(), 2)
 
     def generate(context, builder, _signature, arguments):
-        to, numbers, at, one, other = arguments
-        for lane, number in enumerate(_elements(context, builder, rows, numbers, at)):
+        to, where, one, other = arguments
+        for lane in range(LANES):
+            number = builder.extract_element(where, _lane(lane))
             place = builder.gep(_data(context, builder, table, to), [builder.mul(number, number.type(2))])
             place = builder.bitcast(place, pair.as_pointer())
             both = builder.shuffle_vector(one, other, _lanes(lane, LANES + lane))
@@ -94,7 +106,7 @@ def add_pairs(_context, table, rows, row, first, second):
             builder.store(sums, place, align=NUMBER_BYTES)
         return context.get_dummy_value()
 
-    return types.none(table, rows, types.intp, FLOATS, FLOATS), generate
+    return types.none(table, INTEGERS, FLOATS, FLOATS), generate
 
 
 @intrinsic
@@ -102,18 +114,40 @@ def every(_context, number):
     """The same number in every lane."""
 
     def generate(_context, builder, _signature, arguments):
-        nothing = ir.Constant(ir.VectorType(arguments[0].type, LANES), ir.Undefined)
-        first = builder.insert_element(nothing, arguments[0], _lane(0))
-        return builder.shuffle_vector(first, nothing, _lanes(*[0] * LANES))
+        return _everywhere(builder, *arguments)
 
     number = types.unliteral(number)
     return Vector(number)(number), generate
 
 
 @intrinsic
+def fourfold(_context, vector):
+    """The same row four times."""
+
+    def generate(_context, builder, _signature, arguments):
+        return builder.shuffle_vector(arguments[0], arguments[0], _lanes(*list(range(LANES)) * FOUR))
+
+    return Vector(vector.dtype, FOUR)(vector), generate
+
+
+@intrinsic
+def plus_four(_context, vector, four):
+    """A row plus each of four rows."""
+
+    def generate(_context, builder, _signature, arguments):
+        total, rows = arguments
+        for row in range(FOUR):
+            one = builder.shuffle_vector(rows, rows, _lanes(*range(row * LANES, (row + 1) * LANES)))
+            total = builder.fadd(total, one)
+        return total
+
+    return vector(vector, four), generate
+
+
+@intrinsic
 def plus(_context, one, other):
     """The sum, of floats or of integers."""
-    name = "fadd" if one == FLOATS else "add"
+    name = "fadd" if one.dtype == types.float64 else "add"
 
     def generate(_context, builder, _signature, arguments):
         return getattr(builder, name)(*arguments)
@@ -128,7 +162,7 @@ def times(_context, one, other):
     def generate(_context, builder, _signature, arguments):
         return builder.fmul(*arguments)
 
-    return FLOATS(FLOATS, FLOATS), generate
+    return one(one, one), generate
 
 
 @intrinsic
@@ -138,7 +172,7 @@ def over(_context, one, other):
     def generate(_context, builder, _signature, arguments):
         return builder.fdiv(*arguments)
 
-    return FLOATS(FLOATS, FLOATS), generate
+    return one(one, one), generate
 
 
 @intrinsic
@@ -146,12 +180,12 @@ def plus_product(_context, third, one, other):
     """`third + one * other` of floats, in one instruction where there is one."""
 
     def generate(context, builder, _signature, arguments):
-        kind = context.get_value_type(FLOATS)
-        name = f"llvm.fmuladd.v{LANES}f64"
+        kind = context.get_value_type(third)
+        name = f"llvm.fmuladd.v{kind.count}f64"
         function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind] * 3), name)
         return builder.call(function, [*arguments[1:], arguments[0]])
 
-    return FLOATS(FLOATS, FLOATS, FLOATS), generate
+    return third(third, third, third), generate
 
 
 @intrinsic
@@ -161,44 +195,52 @@ def smaller(_context, one, other):
     def generate(_context, builder, _signature, arguments):
         return builder.select(builder.fcmp_ordered("<", *arguments), *arguments)
 
-    return FLOATS(FLOATS, FLOATS), generate
+    return one(one, one), generate
 
 
 @intrinsic
-def shifted(_context, integers, places):
-    """Integers with their bits moved up by so many places."""
+def bits_of(_context, masks, first):
+    """Of four rows: the masks moved up until bit `first`, the three that follow, are the highest in a row each."""
 
-    def generate(_context, builder, _signature, arguments):
-        return builder.shl(*arguments)
+    def generate(context, builder, _signature, arguments):
+        mask, place = arguments
+        last = builder.shl(mask, _everywhere(builder, builder.sub(place.type(PLACES - FOUR), place)))
+        four = builder.shuffle_vector(last, last, _lanes(*list(range(LANES)) * FOUR))
+        more = [FOUR - 1 - lane // LANES for lane in range(FOUR * LANES)]
+        return builder.shl(four, ir.Constant(four.type, more))
 
-    return integers(integers, integers), generate
+    return Vector(masks.dtype, FOUR)(masks, types.int64), generate
 
 
 @intrinsic
 def where_negative(_context, integers, then, otherwise):
-    """Of two vectors of floats the first in lanes whose integer has its highest bit set, else the second."""
+    """Of two vectors the first in lanes whose integer has its highest bit set, else the second."""
 
     def generate(_context, builder, _signature, arguments):
         chosen, one, other = arguments
-        is_set = builder.icmp_signed("<", chosen, ir.Constant(chosen.type, [0] * LANES))
+        is_set = builder.icmp_signed("<", chosen, ir.Constant(chosen.type, [0] * chosen.type.count))
         return builder.select(is_set, one, other)
 
-    return FLOATS(integers, FLOATS, FLOATS), generate
+    return then(integers, then, then), generate
+
+
+@intrinsic
+def where_larger(_context, one, other, then, otherwise):
+    """Of two vectors the first in lanes where one number is larger than the other."""
+
+    def generate(_context, builder, _signature, arguments):
+        return builder.select(builder.fcmp_ordered(">", *arguments[:2]), *arguments[2:])
+
+    return then(one, one, then, then), generate
 
 
 def _data(context, builder, kind, table):
     return context.make_array(kind)(context, builder, table).data
 
 
-def _place(context, builder, kind, table, row):
+def _place(context, builder, kind, vector, table, row):
     place = builder.gep(_data(context, builder, kind, table), [builder.mul(row, row.type(LANES))])
-    return builder.bitcast(place, context.get_value_type(Vector(kind.dtype)).as_pointer())
-
-
-def _elements(context, builder, kind, table, row):
-    """The numbers in a row of a table."""
-    first = builder.gep(_data(context, builder, kind, table), [builder.mul(row, row.type(LANES))])
-    return [builder.load(builder.gep(first, [row.type(lane)])) for lane in range(LANES)]
+    return builder.bitcast(place, context.get_value_type(vector).as_pointer())
 
 
 def _lane(number):
@@ -207,3 +249,8 @@ def _lane(number):
 
 def _lanes(*numbers):
     return ir.Constant(ir.VectorType(ir.IntType(32), len(numbers)), list(numbers))
+
+
+def _everywhere(builder, number):
+    nothing = ir.Constant(ir.VectorType(number.type, LANES), ir.Undefined)
+    return builder.shuffle_vector(builder.insert_element(nothing, number, _lane(0)), nothing, _lanes(*[0] * LANES))

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from epivote.data.names import IntArray
+from epivote.kernels.arguments import read_only
 from epivote.kernels.decorators import compiled
 
 NONE, ONE = np.uint64(0), np.uint64(1)
@@ -36,21 +38,28 @@ def sets_of(masks, sets):
             sets[row, c] = (masks[row] >> np.uint64(c)) & ONE
 
 
+def masks_of(start: IntArray, values: IntArray) -> IntArray:
+    """Every list of different numbers below 64 as bits."""
+    masks = np.empty(len(start) - 1, np.uint64)
+    sums = np.zeros(LISTS_PER_CHUNK * 64 + 1, np.uint64)
+    fill_masks(read_only(start), read_only(values), sums, masks)
+    return masks
+
+
 @compiled
-def masks_of(start, values):
-    """Every list of different numbers below 64 as bits.
+def fill_masks(start, values, sums, masks):
+    """Write them.
 
     Different bits may as well be added, so one running sum over all lists gives each of them as a difference. That
     avoids one inner loop per list, whose end a processor cannot predict.
     """
-    masks = np.empty(len(start) - 1, np.uint64)
-    sums = np.zeros(LISTS_PER_CHUNK * 64 + 1, np.uint64)
     for first in range(0, len(masks), LISTS_PER_CHUNK):
-        end = min(first + LISTS_PER_CHUNK, len(masks))
+        end = first + LISTS_PER_CHUNK
+        if end > len(masks):
+            end = len(masks)
         begin, total = start[first], NONE
         for k in range(begin, start[end]):
             total += ONE << np.uint64(values[k])
             sums[k - begin + 1] = total
         for r in range(first, end):
             masks[r] = sums[start[r + 1] - begin] - sums[start[r] - begin]
-    return masks

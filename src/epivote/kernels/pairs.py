@@ -7,9 +7,9 @@ from epivote.kernels.masks import ONE, bits
 
 
 @compiled
-def distances_met(ballot_start, ballot_voter, masks, pairs):
-    """Every voter's Jaccard distances to those she met, added up, and how many she met: as the first and as the second
-    of two, over all pairs of ballots on the same row.
+def distances_met(ballot_start, ballot_voter, masks, pairs, total, met):
+    """Add every voter's Jaccard distances to those she met to `total`, and how many she met to `met`: as the first and
+    as the second of two, over all pairs of ballots on the same row.
 
     For every two voters `pairs` keeps one number, 0 at first: whether they met, the ticks that both made, and in its
     lower half those of either.
@@ -22,7 +22,6 @@ def distances_met(ballot_start, ballot_voter, masks, pairs):
             for other in range(b + 1, ballot_start[row + 1]):
                 ticks = (np.uint64(bits(mask & masks[other])) << half) | np.uint64(bits(mask | masks[other]))
                 others[ballot_voter[other]] = (others[ballot_voter[other]] | met_before) + ticks
-    total, met = np.zeros((2, n_voters)), np.zeros((2, n_voters))
     for one in range(n_voters):
         for two in range(one + 1, n_voters):
             ticks = np.uint64(pairs[one, two])
@@ -34,4 +33,3 @@ def distances_met(ballot_start, ballot_voter, masks, pairs):
                 total[1, two] += distance
                 met[0, one] += 1.0
                 met[1, two] += 1.0
-    return total, met

@@ -10,15 +10,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from epivote.data.names import BoolArray, FloatArray, IntArray
+from epivote.data.names import BoolArray, FloatArray
 from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
-from epivote.kernels.arguments import Allowed, BallotColumns, Evidence, KeptSets, Moves, has_masks
+from epivote.kernels.arguments import (
+    LANES,
+    MOST_STATES,
+    Allowed,
+    BallotColumns,
+    Blocks,
+    Evidence,
+    KeptSets,
+    Moves,
+    Room,
+    has_masks,
+    states_of,
+    tables,
+)
 from epivote.model.groups import GroupCounts, group_log_weights, group_pass
+from epivote.model.posterior import log_partition_and_inclusion
 from epivote.model.set_odds import SetOdds
 from epivote.model.statistics import GoldRows, PassCounts, groups_of
-
-SORTED_BALLOTS = (1 << 16) - 1  # rows with more ballots are sorted as if they had this many: the key has 16 bits
 
 
 class HardPassState(NamedTuple):
@@ -76,7 +88,7 @@ class CompiledPass:
 
         table = np.empty(self.shard.shape)
         evidence = Evidence.of(parameters.times(self.shard.multiplicities))
-        margin_table(*self.ballots, evidence.prior_log_odds, evidence.pushes, table)
+        margin_table(*self.ballots, evidence.prior_log_odds, evidence.pushes, np.empty(self.shard.width), table)
         return table
 
     def set_odds(self, log_odds: FloatArray) -> SetOdds:
@@ -85,43 +97,76 @@ class CompiledPass:
 
     def soft(self, parameters: Parameters, counts: PassCounts) -> float:
         """See `Pass`."""
-        from epivote.kernels.soft_loops import soft_pass
-
         parameters = parameters.times(self.shard.multiplicities)
-        evidence = Evidence.of(parameters)
-        return float(soft_pass(*self.ballots, *evidence, *self.allowed, *counts, parameters.factors, self._order))
+        occurrences = counts.occurrences[None, :]
+        return self._soft(parameters, parameters.prior_log_odds[None, :], np.zeros(1), counts.voters, occurrences)[0]
 
     def groups(self, parameters: Parameters, n_voters: int) -> GroupCounts:
         """See `Pass`."""
         if self.shard.offered is not None:  # which no fit does
             return group_pass(self.shard, self.gold, parameters, n_voters)
-        from epivote.kernels.group_loops import group_soft_pass
-
         counts = PassCounts.none(n_voters, len(parameters.priors))
-        occurrences, sizes = np.zeros(parameters.group_log_odds.shape), np.zeros(parameters.n_groups)
-        weights = group_log_weights(self.shard, parameters)[:, 0].copy()
+        occurrences = np.zeros(parameters.group_log_odds.shape)
+        log_weights = group_log_weights(self.shard, parameters)[:, 0].copy()
         parameters = parameters.times(self.shard.multiplicities)
-        evidence = Evidence.of(parameters)._replace(prior_log_odds=parameters.group_log_odds)
-        value = group_soft_pass(
-            *self.ballots,
-            *evidence,
-            *self.allowed,
-            counts.voters,
-            occurrences,
-            sizes,
-            weights,
-            parameters.factors,
-            self._order,
-        )
+        value, sizes = self._soft(parameters, parameters.group_log_odds, log_weights, counts.voters, occurrences)
         counts.occurrences[:] = occurrences.sum(axis=0)
         (bounds,) = groups_of(self.shard, by_menu=False)
-        return GroupCounts(counts, occurrences, {bounds: sizes}, float(value))
+        return GroupCounts(counts, occurrences, {bounds: sizes}, value)
+
+    def _soft(
+        self,
+        parameters: Parameters,
+        prior_log_odds: FloatArray,
+        log_weights: FloatArray,
+        voters: FloatArray,
+        occurrences: FloatArray,
+    ) -> tuple[float, FloatArray]:
+        """Weigh all groups and sets, count voters and occurrences; gives the sum of all logarithms and the sizes.
+
+        Priors and occurrences have a row per group.
+        """
+        from epivote.kernels.soft_loops import soft_pass
+
+        shard, ballots, groups = self.shard, self.ballots, len(log_weights)
+        one_by_one = [] if self.gold is None else [self.gold.rows]
+        total, sizes = 0.0, np.zeros(groups)
+        if (shard.width + 1) * states_of(*self.allowed[:2], shard.width) > MOST_STATES:
+            one_by_one.append(self.blocks.rows[self.blocks.waiting <= 0])
+        else:
+            prior_odds = np.exp(prior_log_odds)
+            room = Room.of(shard, self.blocks, prior_odds)
+            menus = (None, None) if shard.offered is None else (prior_odds[0], occurrences[0])
+            total = soft_pass(
+                *self.blocks,
+                *ballots[1:],
+                *(shard.lower, shard.upper, shard.width),
+                *(parameters.factors, np.exp(log_weights)),
+                *room,
+                voters,
+                *menus,
+            )
+            sizes += room.shares[groups + 2 :].sum(axis=1)
+            if shard.offered is None:
+                occurrences += room.seen.reshape(groups, -1, LANES)[:, : shard.width].sum(axis=2)
+            one_by_one.append(self.blocks.rows[room.left & (self.blocks.waiting <= 0)])
+        left = np.concatenate(one_by_one)
+        if len(left):
+            from epivote.kernels.log_loops import log_pass
+
+            total += log_pass(
+                left,
+                *ballots,
+                *(prior_log_odds, parameters.pushes),
+                *self.allowed,
+                *(log_weights, sizes, occurrences, voters),
+            )
+        return float(total), sizes
 
     @cached_property
-    def _order(self) -> IntArray:
-        """Rows, those with most ballots first; beyond some number more make no difference."""
-        fewer = SORTED_BALLOTS - np.minimum(np.diff(self.shard.ballot_start), SORTED_BALLOTS)
-        return np.argsort(fewer.astype(np.uint16), kind="stable")  # numbers so short are sorted in one sweep
+    def blocks(self) -> Blocks:
+        """Rows side by side, for soft passes."""
+        return Blocks.of(self.shard, self.gold)
 
     def _start(self, counts: PassCounts) -> HardPassState:
         """No set is chosen yet."""
@@ -134,7 +179,9 @@ class CompiledPass:
 
         parameters = parameters.times(self.shard.multiplicities)
         moves, evidence = before.moves_to(parameters), Evidence.of(parameters)
-        hard_change(*self.ballots, *evidence, *self.allowed, *moves, *before.kept, *before.counts)
+        width = self.shard.width
+        room = np.empty(width), np.empty(width), np.empty(width, np.int64)
+        hard_change(*self.ballots, *evidence, *self.allowed, *moves, *before.kept, *before.counts, *room)
         return before._replace(parameters=parameters)
 
     def _hard(self, parameters: Parameters, counts: PassCounts, sets: BoolArray) -> None:
@@ -146,8 +193,15 @@ class CompiledPass:
 
 def _weighed(log_odds: FloatArray, lower: int, upper: int) -> tuple[FloatArray, FloatArray]:
     """See `epivote.model.posterior.log_partition_and_inclusion`."""
+    width, states = log_odds.shape[1], states_of(lower, upper, log_odds.shape[1])
+    if (width + 1) * states > MOST_STATES:
+        return log_partition_and_inclusion(log_odds, lower, upper)
     from epivote.kernels.table_loops import weigh_table
 
-    log_partition, inclusion = np.empty(len(log_odds)), np.empty(log_odds.shape)
-    weigh_table(np.ascontiguousarray(log_odds), lower, upper, log_partition, inclusion)
-    return log_partition, inclusion
+    room = tables(width, (width + 1) * states, states, width)
+    found = np.empty(len(log_odds)), np.empty(log_odds.shape)
+    left = np.zeros(len(log_odds), bool)
+    weigh_table(np.ascontiguousarray(log_odds), lower, upper, *room, *found, left)
+    if left.any():
+        found[0][left], found[1][left] = log_partition_and_inclusion(log_odds[left], lower, upper)
+    return found
