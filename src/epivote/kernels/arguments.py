@@ -18,7 +18,7 @@ from epivote.data.shards import Shard
 from epivote.model.statistics import GoldRows
 
 LANES = 8  # rows side by side in a soft pass: two registers of 256 bits; 4 and 16 took longer on the reference crowd M
-FOUR = 4  # rows of a table at a time: eight registers, half of what there are
+TWO = 2  # cells at a time: with 4 there were too few registers, and a pass took a tenth longer
 MOST_STATES = 1 << 21  # of a size counter over all cells: 128 MB; rows with more are weighed one by one
 MOST_FOR_MASKS = 1_000_000
 """Voters that rows of masks may stand for: beyond that margins might not fit the whole numbers that order them."""
@@ -123,7 +123,7 @@ class Blocks(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Tables that a soft pass works in, each with a column per lane; the number of cells is rounded up to fours.
+    """Tables that a soft pass works in, each with a column per lane; the number of cells is rounded up to an even one.
 
     Of every block `left` says which rows were not weighed. Of every ballot in turn there are the voter, the mask and
     what it said; of every cell the prior and the odds; of every state of a size counter what comes later and where it
@@ -148,7 +148,7 @@ class Room(NamedTuple):
     def of(cls, shard: Shard, blocks: Blocks, prior_odds: FloatArray) -> Room:
         """For priors with a row per group; the odds of a further group are those of the one before times a ratio."""
         most, groups, width = blocks.most, len(prior_odds), shard.width
-        padded = -(-width // FOUR) * FOUR
+        padded = -(-width // TWO) * TWO
         cells, states = groups * padded, states_of(shard.lower, shard.upper, width)
         of_ballots, of_sizes = (most, most, 2 * most + 1), ((width + 1) * states, states)
         voter, mask, *of_cells = tables(*of_ballots, cells, padded, *of_sizes, cells, padded, cells, 2 * groups + 2)

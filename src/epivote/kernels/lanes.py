@@ -2,8 +2,7 @@
 
 A compiler turns loops over lanes into vector instructions only where it can prove that no two arrays overlap, which it
 rarely can. So these functions say it outright; the compiler splits a vector into as many registers as the processor
-needs. Tables have `LANES` columns, and a vector is a row of a table, or four rows at a time, the rows of a `Vector`
-being numbered from 0. There are no checks: rows must exist.
+needs. Tables have `LANES` columns, and a vector is a row of a table, or two rows. There are no checks: rows must exist.
 """
 
 from typing import Any
@@ -13,7 +12,7 @@ from numba import extending, types
 from numba.core import cgutils
 from numba.extending import models, register_model
 
-from epivote.kernels.arguments import FOUR, LANES
+from epivote.kernels.arguments import LANES, TWO
 
 intrinsic: Any = extending.intrinsic  # typed as if it took the context, which it is given
 
@@ -42,6 +41,8 @@ FLOATS, INTEGERS = Vector(types.float64), Vector(types.int64)
 
 
 def _loading(rows):
+    """What loads so many rows of a table."""
+
     def load(_context, table, row):
         kind = Vector(table.dtype, rows)
 
@@ -54,7 +55,9 @@ def _loading(rows):
 
 
 load = intrinsic(_loading(1))
-load_four = intrinsic(_loading(FOUR))
+"""A row of a table."""
+load_two = intrinsic(_loading(TWO))
+"""A row of a table and the one after it."""
 
 
 @intrinsic
@@ -121,27 +124,27 @@ def every(_context, number):
 
 
 @intrinsic
-def fourfold(_context, vector):
-    """The same row four times."""
+def twofold(_context, vector):
+    """The same row twice."""
 
     def generate(_context, builder, _signature, arguments):
-        return builder.shuffle_vector(arguments[0], arguments[0], _lanes(*list(range(LANES)) * FOUR))
+        return builder.shuffle_vector(arguments[0], arguments[0], _lanes(*list(range(LANES)) * TWO))
 
-    return Vector(vector.dtype, FOUR)(vector), generate
+    return Vector(vector.dtype, TWO)(vector), generate
 
 
 @intrinsic
-def plus_four(_context, vector, four):
-    """A row plus each of four rows."""
+def plus_two(_context, vector, two):
+    """A row plus each of two rows."""
 
     def generate(_context, builder, _signature, arguments):
         total, rows = arguments
-        for row in range(FOUR):
+        for row in range(TWO):
             one = builder.shuffle_vector(rows, rows, _lanes(*range(row * LANES, (row + 1) * LANES)))
             total = builder.fadd(total, one)
         return total
 
-    return vector(vector, four), generate
+    return vector(vector, two), generate
 
 
 @intrinsic
@@ -200,16 +203,16 @@ def smaller(_context, one, other):
 
 @intrinsic
 def bits_of(_context, masks, first):
-    """Of four rows: the masks moved up until bit `first`, the three that follow, are the highest in a row each."""
+    """The masks moved up until bit `first` is the highest, and in a second row the bit after it."""
 
     def generate(context, builder, _signature, arguments):
         mask, place = arguments
-        last = builder.shl(mask, _everywhere(builder, builder.sub(place.type(PLACES - FOUR), place)))
-        four = builder.shuffle_vector(last, last, _lanes(*list(range(LANES)) * FOUR))
-        more = [FOUR - 1 - lane // LANES for lane in range(FOUR * LANES)]
-        return builder.shl(four, ir.Constant(four.type, more))
+        last = builder.shl(mask, _everywhere(builder, builder.sub(place.type(PLACES - TWO), place)))
+        two = builder.shuffle_vector(last, last, _lanes(*list(range(LANES)) * TWO))
+        more = [TWO - 1 - lane // LANES for lane in range(TWO * LANES)]
+        return builder.shl(two, ir.Constant(two.type, more))
 
-    return Vector(masks.dtype, FOUR)(masks, types.int64), generate
+    return Vector(masks.dtype, TWO)(masks, types.int64), generate
 
 
 @intrinsic

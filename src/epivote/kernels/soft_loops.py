@@ -11,23 +11,23 @@ Arguments that do not apply are None, and the compiler drops what is done only i
 
 import math
 
-from epivote.kernels.arguments import FOUR, LANES
+from epivote.kernels.arguments import LANES, TWO
 from epivote.kernels.decorators import compiled, inlined
 from epivote.kernels.lanes import (
     add_pairs,
     bits_of,
     every,
-    fourfold,
     gather,
     load,
-    load_four,
+    load_two,
     over,
     plus,
-    plus_four,
     plus_product,
+    plus_two,
     smaller,
     store,
     times,
+    twofold,
     where_larger,
     where_negative,
 )
@@ -127,12 +127,12 @@ def multiply(block, first, waiting, ballot_voter, masks, factors, priors, odds, 
         least = times(least, smaller(smaller(ticked, not_ticked), one))
         still = plus(still, every(1))
         ballot = where_negative(still, plus(ballot, every(1)), every(0))
-    for c in range(0, len(odds), FOUR):
-        four = load_four(priors, c)
+    for c in range(0, len(odds), TWO):
+        two = load_two(priors, c)
         for b in range(rounds):
             ticks = bits_of(load(mask, b), c)
-            four = times(four, where_negative(ticks, fourfold(load(said, b)), fourfold(load(said, half + b))))
-        store(odds, c, four)
+            two = times(two, where_negative(ticks, twofold(load(said, b)), twofold(load(said, half + b))))
+        store(odds, c, two)
     return least
 
 
@@ -142,11 +142,11 @@ def count(block, waiting, width, inclusion, voter, mask, said, size, voters):
     none, rounds, still = every(0.0), -waiting[block, 0], load(waiting, block)
     for b in range(rounds):
         store(said, b, none)
-    for c in range(0, width, FOUR):
-        four = load_four(inclusion, c)
+    for c in range(0, width, TWO):
+        two = load_two(inclusion, c)
         for b in range(rounds):
             ticks = bits_of(load(mask, b), c)
-            store(said, b, plus_four(load(said, b), where_negative(ticks, four, fourfold(none))))
+            store(said, b, plus_two(load(said, b), where_negative(ticks, two, twofold(none))))
     for b in range(rounds):
         hits, seen = where_negative(still, load(said, b), none), where_negative(still, size, none)
         add_pairs(voters, load(voter, b), hits, seen)
