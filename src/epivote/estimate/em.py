@@ -275,7 +275,7 @@ def em_step(
     on one objective rises, and iterations start ahead of where the last one led, unless the objective falls there.
     """
 
-    def step(state: State) -> State:
+    def moved(state: State) -> State | None:
         start = state.parameters if state.ahead is None else state.ahead.start
         statistics, log_partition = work.soft_step(start, by_menu=_by_menu(work, kind))
         if not state.settled:
@@ -284,13 +284,20 @@ def em_step(
         value = marginal_log_likelihood_of(statistics, log_partition, start)
         belief = state.believed.log_density(start, statistics.multiplicities)
         if state.ahead is not None and value + belief < state.objectives[-1]:
-            return step(replace(state, ahead=None))
+            return None
         following = maximise(statistics, start, kind, floor, state.believed)
         after = replace(state, parameters=start).moved(following, statistics, value, belief, tolerance)
         quiet = following.distance(start) <= SETTLED or after.n_iterations >= SETTLING_ITERATIONS
         if not state.settled:
             return replace(after, settled=quiet)
         return replace(after, ahead=look_ahead(state.ahead, start, following, floor, statistics.multiplicities))
+
+    def step(state: State) -> State:
+        after = moved(state)
+        if after is None:
+            after = moved(replace(state, ahead=None))
+            assert after is not None, "the objective falls only ahead"
+        return after
 
     return step
 
