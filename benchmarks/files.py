@@ -82,7 +82,7 @@ def report(rows: int, size: int, runs: dict[str, list[Run]]) -> str:
         "# Large files",
         "",
         f"Written by `make bench-files`: {rows:,} ballots in a canonical CSV of {size / 1e9:.2f} GB, aggregated with",
-        f"`epivote aggregate --out --timings`; medians of {len(whole)} runs, on {datetime.date.today()} with epivote",
+        f"`epivote aggregate --out --timings`; {_runs(len(whole))}, on {datetime.date.today()} with epivote",
         f"{epivote.__version__}, Python {platform.python_version()}, Polars {pl.__version__}, {platform.machine()}.",
         "Beside it stand `polars.read_csv` alone, and a program that does the same reading and writing in nothing but",
         "Polars, without estimating anything (`benchmarks/bare_polars.py`).",
@@ -107,6 +107,10 @@ def report(rows: int, size: int, runs: dict[str, list[Run]]) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _runs(count: int) -> str:
+    return "one run" if count == 1 else f"medians of {count} runs"
 
 
 def _rest(runs: Sequence[Run]) -> float:
