@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,6 +27,12 @@ from epivote.model.statistics import PassCounts
 from strategies import elections
 
 SUMS = ("hits", "winners_seen", "false_alarms", "losers_seen", "occurrences", "offered")
+
+
+def printed_by(code):
+    """What a new process prints, in which nothing is loaded yet."""
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    return subprocess.run(command, capture_output=True, check=True, text=True, timeout=300).stdout
 
 
 def both(task):
@@ -252,6 +259,22 @@ def test_products_that_would_vanish_on_the_way_are_added_in_logarithms(ticked, b
         assert retotal == pytest.approx(total, rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.parametrize(("voters", "kind"), [(200, np.uint8), (40_000, np.uint16)])
+def test_numbers_of_voters_may_have_any_type(voters, kind):
+    """Packed ballots number voters in as few bytes as will do; the highest bit of those is not a sign."""
+    drawn = reference_crowd(voters // 2, voters, 5, 2, seed=2)
+    (shard,) = InMemoryWorkload(drawn.ballots, SizeBounds(1, 2), cells_per_shard=1 << 30).shards
+    shard = replace(shard, ballot_voter=shard.ballot_voter.astype(kind))
+    counts = [PassCounts.none(voters, 5) for _ in range(4)]
+    arrays, compiled = ArrayPass(shard, None), CompiledPass(shard, None)
+    assert compiled.soft(drawn.parameters, counts[0]) == pytest.approx(arrays.soft(drawn.parameters, counts[1]))
+    compiled.hard(drawn.parameters, counts[2])
+    arrays.hard(drawn.parameters, counts[3])
+    np.testing.assert_allclose(counts[0].voters, counts[1].voters, rtol=1e-11, atol=1e-12)
+    np.testing.assert_array_equal(counts[2].voters, counts[3].voters)
+    np.testing.assert_array_equal(compiled.margins(drawn.parameters), arrays.margins(drawn.parameters))
+
+
 def crowd(alternatives, seed=3):
     return simulate(
         instances=300,
@@ -314,9 +337,7 @@ def test_rows_in_range_are_not_compiled_for_logarithms():
         "        CompiledPass(shard, known).soft(drawn.parameters, PassCounts.none(9, 5))\n"
         "    print(len(log_pass.signatures))\n"
     )
-    command = [sys.executable, "-W", "ignore", "-c", code]
-    done = subprocess.run(command, capture_output=True, check=True, text=True, timeout=300)
-    assert done.stdout.split() == ["0", "1"]
+    assert printed_by(code).split() == ["0", "1"]
 
 
 def test_rows_with_too_many_states_for_lockstep_are_weighed_one_by_one():
@@ -370,9 +391,7 @@ def test_small_inputs_do_not_load_the_compiler_and_large_ones_do():
         "epivote.EM((1, 4), max_iterations=2).fit(large)\n"
         "print(json.dumps([before, 'numba' in sys.modules]))"
     )
-    command = [sys.executable, "-W", "ignore", "-c", code]
-    done = subprocess.run(command, capture_output=True, check=True, text=True, timeout=300)
-    assert json.loads(done.stdout) == [False, True]
+    assert json.loads(printed_by(code)) == [False, True]
 
 
 def test_without_the_compiler_large_inputs_are_fitted_with_arrays(monkeypatch):

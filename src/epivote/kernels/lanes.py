@@ -86,7 +86,8 @@ def gather(_context, table, column, numbers):
                 place = builder.add(builder.mul(place, place.type(2)), at)
             value = builder.load(builder.gep(_data(context, builder, table, source), [place]))
             if value.type != values.type.element:
-                value = builder.sext(value, values.type.element)
+                widen = builder.sext if table.dtype.signed else builder.zext
+                value = widen(value, values.type.element)
             values = builder.insert_element(values, value, _lane(lane))
         return values
 
