@@ -99,7 +99,7 @@ def fit(export: Export, source: Path, options: Fitting, status: StatusLine, chec
     estimator = _estimator(options, bounds, with_gold=gold is not None)
     large = ballots.total_approvals >= WORTH_LOADING
     if large and can_compile() and isinstance(estimator, RatedEstimator):
-        status.say("Estimating; the first large fit after an installation compiles its loops, once, in some 5 seconds")
+        status.say("Estimating; the first large fit after an installation compiles its loops, once, for a few seconds")
     interrupted = False
     with warnings.catch_warnings(record=True) as noticed:
         warnings.simplefilter("always", CrowdWarning)

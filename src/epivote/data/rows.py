@@ -208,7 +208,7 @@ def _looked_up(column: pl.Series) -> tuple[pl.Series, IntArray]:
 
 
 def _told_by_hash(column: pl.Series) -> tuple[pl.Series, IntArray] | None:
-    """The same for long columns: a hash of 64 bits per text is looked up, which takes a third of the time.
+    """The same for long columns: a hash of 64 bits per text is looked up, which takes about half the time.
 
     A second hash shows whether two different texts had the same first one; then there is no result.
     """

@@ -33,7 +33,7 @@ from epivote.kernels.lanes import (
 )
 
 LARGEST = 1e130  # odds; the product of two stays below the largest float (1e308)
-SMALLEST = 1 / LARGEST
+SMALLEST = 1 / LARGEST  # sums below it are left to logarithms as well
 
 
 @compiled
