@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from epivote.data.ballots import Ballots, Duplicates, MenuLike
-from epivote.data.build import assemble, check_known, universe
+from epivote.data.build import Gather, assemble, check_known, universe
 from epivote.data.lists import Lists
 from epivote.data.names import IntArray, Place, smallest_integers
 from epivote.errors import BallotError
@@ -88,28 +88,12 @@ class Rows:
             _check_filled(self.voter, "voter", self.place)
             ballot_voter = _numbers(self.voter, voters)
         instances, ballot_instance = _encode(self.instance, "instance", self.place)
-        cells, cell_of_row = self._cells()
-        ticks = _names_in(cells)
-        named = ticks.explode(empty_as_null=False)
-        ticked = named.unique(maintain_order=True)
-        names = universe(alternatives, menu, ticked.to_list())
-        self._check_known(ticked, names, ticks, cell_of_row)
-        numbers = smallest_integers(_numbers(named, names), len(names))
-        lists = Lists.of_lengths(ticks.list.len().to_numpy(), numbers).sorted_sets(len(names))
-        return assemble(
-            voters=voters,
-            instances=instances,
-            alternatives=names,
-            ballot_voter=ballot_voter,
-            ballot_instance=ballot_instance,
-            approvals=lists,
-            cell_of_row=cell_of_row,
-            menu=menu,
-            multiplicities=self._multiplicities(voters, ballot_voter),
-            duplicates=duplicates,
-            merge=merge,
+        numbered_rows = NumberedRows(
+            *(voters, ballot_voter, instances, ballot_instance, *self._cells()),
             place=self.place,
+            multiplicities=self._multiplicities(voters, ballot_voter),
         )
+        return numbered_rows.ballots(alternatives=alternatives, menu=menu, duplicates=duplicates, merge=merge)
 
     def _multiplicities(self, voters: tuple[str, ...], ballot_voter: IntArray) -> IntArray | None:
         """How many voters each one stands for; refuses what is no such number, and a voter with two of them."""
@@ -138,23 +122,75 @@ class Rows:
             return self.ticks.fill_null([]).rename("cell"), np.arange(len(self.ticks))
         text = self.ticks.cast(pl.String).fill_null("")
         different, number = numbered(text)
-        filled = different.to_frame("cell").select(pl.when(pl.col("cell") != "").then(pl.col("cell"))).to_series()
-        lists = self.split(filled).cast(pl.List(pl.String))
-        odd = (lists.is_null() & filled.is_not_null()).arg_true()
-        if len(odd):
-            row = int(np.flatnonzero(number == odd[0])[0])
-            raise BallotError(
-                f"{self.place(row)}: {different[int(odd[0])]!r} is not a list of alternatives; "
-                'write ["a", "b"], or join names by |'
-            )
-        return lists.fill_null([]), number
+        return split_cells(different, number, self.split, self.place), number
 
-    def _check_known(self, ticked: pl.Series, names: tuple[str, ...], ticks: pl.Series, cell_of_row: IntArray) -> None:
+
+@dataclass(frozen=True)
+class NumberedRows:
+    """The same once names of voters and instances are numbers, and different cells are lists of names."""
+
+    voters: tuple[str, ...]
+    ballot_voter: IntArray
+    instances: tuple[str, ...]
+    ballot_instance: IntArray
+    cells: pl.Series
+    cell_of_row: IntArray
+    place: Place
+    multiplicities: IntArray | None = None
+    gather: Gather = Lists.rows
+
+    def ballots(
+        self,
+        *,
+        alternatives: Iterable[str] | None,
+        menu: MenuLike | None,
+        duplicates: Duplicates,
+        merge: bool = False,
+    ) -> Ballots:
+        """See `Rows.ballots`."""
+        ticks = _names_in(self.cells)
+        named = ticks.explode(empty_as_null=False)
+        ticked = named.unique(maintain_order=True)
+        names = universe(alternatives, menu, ticked.to_list())
+        self._check_known(ticked, names, ticks)
+        numbers = smallest_integers(_numbers(named, names), len(names))
+        lists = Lists.of_lengths(ticks.list.len().to_numpy(), numbers)
+        return assemble(
+            voters=self.voters,
+            instances=self.instances,
+            alternatives=names,
+            ballot_voter=self.ballot_voter,
+            ballot_instance=self.ballot_instance,
+            approvals=lists,
+            cell_of_row=self.cell_of_row,
+            menu=menu,
+            multiplicities=self.multiplicities,
+            duplicates=duplicates,
+            merge=merge,
+            place=self.place,
+            gather=self.gather,
+        )
+
+    def _check_known(self, ticked: pl.Series, names: tuple[str, ...], ticks: pl.Series) -> None:
         known = {name: number for number, name in enumerate(names)}
         for name in ticked:
             if name not in known:
                 cell = int(ticks.list.contains(name).arg_true()[0])
-                check_known([name], known, self.place(int(np.flatnonzero(cell_of_row == cell)[0])))
+                check_known([name], known, self.place(int(np.flatnonzero(self.cell_of_row == cell)[0])))
+
+
+def split_cells(different: pl.Series, number: IntArray, split: Split, place: Place) -> pl.Series:
+    """Different cells as lists of names; `number` says which of them each row holds."""
+    filled = different.to_frame("cell").select(pl.when(pl.col("cell") != "").then(pl.col("cell"))).to_series()
+    lists = split(filled).cast(pl.List(pl.String))
+    odd = (lists.is_null() & filled.is_not_null()).arg_true()
+    if len(odd):
+        row = int(np.flatnonzero(number == odd[0])[0])
+        raise BallotError(
+            f"{place(row)}: {different[int(odd[0])]!r} is not a list of alternatives; "
+            'write ["a", "b"], or join names by |'
+        )
+    return lists.fill_null([])
 
 
 def _names_in(cells: pl.Series) -> pl.Series:

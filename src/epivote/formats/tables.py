@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import numpy as np
 import polars as pl
 
 from epivote.data.columns import (
@@ -26,18 +27,21 @@ from epivote.data.columns import (
 from epivote.data.frames import BallotTable, Blank, Layout, no_ballot, rows_of
 from epivote.data.marks import marks_of
 from epivote.data.names import counted, listing
-from epivote.data.rows import Rows
+from epivote.data.rows import NumberedRows, Rows, split_cells
 from epivote.errors import BallotError, ColumnError
 from epivote.formats.export import Export
 from epivote.formats.file_tables import table_of
 from epivote.formats.forms import matches
 from epivote.formats.joined import JoinedCells
+from epivote.formats.plain_text import plain_columns
 from epivote.formats.reading import Reading
 from epivote.formats.source import SourceFile
+from epivote.formats.text_table import TextTable
 
 TableKind = Literal["ballots", "ticks", "indicators", "crowd-kit"]
 CANONICAL = {"voter", "instance", "alternatives", "alternative", "worker", "task", "label"}
 SEVERAL = "\0instance"  # the column made of several that tell instances apart together
+ROLES = ("voter", "instance", "ticks")  # of columns in a table with a row per ballot
 FIRST_ROWS = 1000  # rows looked at to tell 0/1 columns from others; a round number
 
 
@@ -175,6 +179,10 @@ def _read(source: SourceFile, reading: Reading, kind: TableKind) -> Export:
     shape = shape_of(source, reading, kind)
     table = table_of(source)
     several = columns_named(table.columns, INSTANCE_COLUMNS) if reading.instances is None else shape.instances
+    if len(several) == 1 and shape.layout == "lists" and isinstance(table, TextTable):
+        export = _read_plain(table, shape, reading)
+        if export is not None:
+            return export
     frame = table.select(list(dict.fromkeys([*shape.columns, *several])))
     if len(frame) == 0:
         raise BallotError(f"{source} holds no ballots; check that it is the file you meant")
@@ -184,17 +192,45 @@ def _read(source: SourceFile, reading: Reading, kind: TableKind) -> Export:
     everyone, silent, blank = with_answers(shape, BallotTable(frame, table.place, table.nulls), reading)
     n_silent, n_blank = int(silent.sum()), int(blank.sum())
     rows = everyone.keep(~(silent | blank)) if n_silent or n_blank else everyone
+    n_empty = int(rows.blank.sum()) if shape.layout == "lists" else 0
+    return _export(rows, shape, reading, (n_silent, n_blank, n_empty), begin)
+
+
+def _read_plain(table: TextTable, shape: Shape, reading: Reading) -> Export | None:
+    """The same for a large file of plain text, where every row is a ballot; else None."""
+    columns = plain_columns(table, shape.columns) if len(shape.columns) == len(ROLES) else None
+    if columns is None:
+        return None
+    begin = time.perf_counter()
+    voters, instances, cells = columns
+    different = pl.Series(cells.texts)
+    left_out = [*reading.missing_words, *([""] if reading.blank == "missing" else [])]
+    if "" in voters.texts or "" in instances.texts or different.str.strip_chars().is_in(left_out).any():
+        return None
+    ticks = split_cells(different, cells.number, shape.split, table.place_of)
+    names = (tuple(voters.texts), voters.number, tuple(instances.texts), instances.number)
+    blank = cells.texts.index("") if "" in cells.texts else len(cells.texts)
+    n_empty = int(np.count_nonzero(cells.number == blank))
+    from epivote.kernels.gather import gathered  # only here: it loads numba
+
+    rows = NumberedRows(*names, ticks, cells.number, table.place_of, gather=gathered)
+    return _export(rows, shape, reading, (0, 0, n_empty), begin)
+
+
+def _export(
+    rows: Rows | NumberedRows, shape: Shape, reading: Reading, blanks: tuple[int, int, int], begin: float
+) -> Export:
+    """What was read: `blanks` are rows that say there is no answer, others that are left out, and empty ballots."""
     ballots = rows.ballots(
         alternatives=shape.alternatives(reading),
         menu=reading.menus,
         duplicates=reading.duplicates,
         merge=shape.layout == "ticks",
     )
-    blank_ballots = int(rows.blank.sum()) if shape.layout == "lists" else 0
-    nothing = int((ballots.ballot_sizes == 0).sum()) - blank_ballots if shape.layout == "lists" else 0
+    nothing = int((ballots.ballot_sizes == 0).sum()) - blanks[-1] if shape.layout == "lists" else 0
     return Export(
         ballots,
-        notes=(*notes_on(shape, reading), *_about_blanks(n_silent, n_blank, blank_ballots, nothing, reading)),
+        notes=(*notes_on(shape, reading), *_about_blanks(*blanks, nothing, reading)),
         inferred=shape.alternatives(reading) is None and reading.menu is None,
         encode_seconds=time.perf_counter() - begin,
     )

@@ -84,6 +84,16 @@ class TextTable:
         if torn:
             self._check_cells(self._scan(), n_rows)
 
+    def rows_begin(self) -> int | None:
+        """Where the first row begins, in bytes; None if the header has quotes or several lines."""
+        with self.source.path.open("rb") as file:
+            for _ in range(self._n_before):
+                file.readline()
+            header = file.readline()
+            while header and not header.strip():
+                header = file.readline()
+            return None if self.is_survey or b'"' in header else file.tell()
+
     def column(self, usual: Sequence[str]) -> pl.Series:
         """The first of the usual names that is there."""
         name = find_column(self.columns, None, usual, place=f"{self.source}: ")

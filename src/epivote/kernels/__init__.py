@@ -10,5 +10,9 @@ table_loops.py   what is asked once a fit has ended: `margins` and `log_partitio
 lanes.py         vectors of eight numbers, by which the loops of soft passes work on eight instances in lockstep
 masks.py         sets and ballots as the bits of 64-bit numbers
 pairs.py         pairs of voters counted for the first guess
+text_loops.py    rows of text cut into cells, and different texts numbered
+texts.py         the different texts that are known so far
+words.py         eight bytes of text at a time
+gather.py        the lists of many rows collected: `Lists.rows`
 decorators.py    how loops are compiled; importing it loads numba
 """

@@ -1,0 +1,133 @@
+"""Large files of plain delimited text: names become numbers while the file is read, and no column of text is made.
+
+Text is plain if it has no quotes, no blank rows and equally many cells in all rows. Anything else is left to
+`text_table.py`, which is about three times as slow and says what is wrong, and where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from threading import Event
+from typing import NamedTuple
+
+import numpy as np
+
+from epivote.data.names import IntArray
+from epivote.engines.local import threads
+from epivote.formats.text_table import TextTable
+from epivote.kernels.compiling import can_compile
+from epivote.kernels.texts import BEYOND, Bytes, Texts
+
+WORTH_COMPILING = 1 << 25  # bytes of a file, from which loading compiled loops takes less time than they save; tried
+CHUNK = 1 << 18  # bytes read at a time: they and what is found in them stay in the second cache; 2^17 and 2^20 as fast
+LINE_FEED = 10  # as a byte
+
+
+class NumberedTexts(NamedTuple):
+    """A column: its different texts in order of first appearance, and which of them each row holds."""
+
+    texts: list[str]
+    number: IntArray
+
+
+def plain_columns(table: TextTable, names: Sequence[str]) -> list[NumberedTexts] | None:
+    """These columns of a table; None if the file is small, or its text is not plain."""
+    path, begin = table.source.path, table.rows_begin()
+    if begin is None or path.stat().st_size < WORTH_COMPILING or not table.separator.isascii() or not can_compile():
+        return None
+    column_of = np.array([names.index(name) if name in names else -1 for name in table.columns])
+    stop = Event()
+
+    def read(part: tuple[int, int]) -> _Part | None:
+        return _read_part(path, *part, _Part(table.separator, column_of), stop)
+
+    with ThreadPoolExecutor() as pool:
+        try:
+            parts = list(pool.map(read, _line_ranges(path, begin, threads(compiled=True))))
+        finally:
+            stop.set()  # else an interrupt would wait until the whole file is read
+        whole = [part for part in parts if part is not None]
+        if len(whole) < len(parts):
+            return None
+        try:
+            return list(pool.map(partial(_joined, whole), range(len(names))))
+        except UnicodeDecodeError:
+            return None
+
+
+def _line_ranges(path: Path, begin: int, count: int) -> Iterator[tuple[int, int]]:
+    """The bytes from `begin` on in parts of about equal size and whole lines."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        for left in range(count, 0, -1):
+            file.seek(begin + (size - begin) // left)
+            file.readline()
+            if file.tell() > begin:
+                yield begin, file.tell()
+            begin = file.tell()
+
+
+def _read_part(path: Path, begin: int, end: int, part: _Part, stop: Event) -> _Part | None:
+    """All rows between two places of a file; None if the text there is not plain, or if it was told to stop."""
+    buffer: Bytes = np.empty(CHUNK + 1 + BEYOND, np.uint8)  # 1: a line feed that the last row may lack
+    kept = 0
+    with path.open("rb", buffering=0) as file:
+        file.seek(begin)
+        while begin < end and not stop.is_set():
+            got = file.readinto(buffer[kept : min(CHUNK, kept + end - begin)].data)
+            begin, length = begin + got, kept + got
+            if begin == end and buffer[length - 1] != LINE_FEED:
+                buffer[length] = LINE_FEED
+                length += 1
+            done = part.add(buffer, length)
+            if not done:
+                return None
+            kept = length - done
+            buffer[:kept] = buffer[done:length]
+    return part if begin == end else None
+
+
+class _Part:
+    """The columns in some part of a file, as far as it was read."""
+
+    def __init__(self, separator: str, column_of: IntArray) -> None:
+        n_columns, most = int(column_of.max()) + 1, CHUNK // len(column_of) + 1  # rows: each cell has an end
+        self.kinds, self.column_of = _kinds(separator), column_of
+        self.texts = [Texts() for _ in range(n_columns)]
+        self.numbers: list[list[IntArray]] = [[] for _ in range(n_columns)]
+        self._places: IntArray = np.empty((2, n_columns, most), np.int64)
+
+    def add(self, buffer: Bytes, length: int) -> int:
+        """Number the cells of all complete rows; gives where the last one ends, 0 if there is none or one not plain."""
+        from epivote.kernels.text_loops import split_rows
+
+        begins, ends = self._places
+        rows, done = split_rows(buffer, length, self.kinds, self.column_of, begins, ends)
+        if rows <= 0:
+            return 0
+        for column, texts in enumerate(self.texts):
+            self.numbers[column].append(texts.number(buffer, begins[column, :rows], ends[column, :rows]))
+        return int(done)
+
+
+def _joined(parts: Sequence[_Part], column: int) -> NumberedTexts:
+    """One column of all parts."""
+    first, *others = parts
+    texts, numbers = first.texts[column], first.numbers[column]
+    for other in others:
+        here = texts.include(other.texts[column])
+        numbers += [here[number] for number in other.numbers[column]]
+    return NumberedTexts(texts.names(), np.concatenate(numbers))
+
+
+def _kinds(separator: str) -> IntArray:
+    """The kind of every byte."""
+    from epivote.kernels.text_loops import CARRIAGE_RETURN, LINE_FEED, OTHER, SEPARATOR
+
+    kinds = np.zeros(256, np.uint8)
+    kinds[list(b'\r\n"')] = CARRIAGE_RETURN, LINE_FEED, OTHER
+    kinds[ord(separator)] = SEPARATOR
+    return kinds

@@ -1,0 +1,106 @@
+"""Different texts numbered by compiled loops against a dictionary, also where hashes agree."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from epivote.data.lists import Lists
+from epivote.kernels.gather import gathered
+from epivote.kernels.text_loops import FACTOR, hash_of
+from epivote.kernels.texts import BEYOND, FIRST_BYTES, FIRST_ROOM, Texts
+
+PIECES = st.lists(st.binary(max_size=20).filter(lambda text: b"\n" not in text), max_size=60)
+
+
+def numbered(texts, pieces):
+    """The numbers of these texts, told one after the other in one array of bytes."""
+    text = np.frombuffer(b";".join(pieces) + bytes(BEYOND + 1), np.uint8).copy()
+    ends = np.cumsum([len(piece) + 1 for piece in pieces], dtype=np.int64) - 1
+    begins = ends - np.array([len(piece) for piece in pieces], np.int64)
+    return texts.number(text, begins, ends).tolist()
+
+
+def by_dictionary(known, pieces):
+    return [known.setdefault(piece, len(known)) for piece in pieces]
+
+
+@given(st.lists(PIECES, min_size=1, max_size=3))
+def test_texts_are_numbered_in_order_of_first_appearance(batches):
+    texts, known = Texts(), {}
+    for pieces in batches:
+        assert numbered(texts, pieces) == by_dictionary(known, pieces)
+    assert texts.count == len(known)
+
+
+@given(PIECES, PIECES)
+def test_names_of_others_are_included(ours, theirs):
+    texts, other, known = Texts(), Texts(), {}
+    by_dictionary(known, ours)
+    numbered(texts, ours)
+    numbered(other, theirs)
+    assert texts.include(other).tolist() == by_dictionary(known, dict.fromkeys(theirs))
+
+
+def test_names_are_given_as_text():
+    texts = Texts()
+    assert texts.names() == []
+    pieces = ["é", "", "a long name of many bytes", "😀", "a long name of many byteS"]
+    numbered(texts, [piece.encode() for piece in pieces])
+    assert texts.names() == pieces
+    numbered(texts, [b"\xff"])
+    with pytest.raises(UnicodeDecodeError):
+        texts.names()
+
+
+def test_room_grows_with_names():
+    pieces = [f"name {k * 7919 % 30_011} of many".encode() for k in range(60_000)]
+    assert len(set(pieces)) > 4 * FIRST_ROOM
+    assert sum(map(len, set(pieces))) > 4 * FIRST_BYTES
+    texts, known = Texts(), {}
+    for begin in range(0, len(pieces), 10_000):
+        part = pieces[begin : begin + 10_000]
+        assert numbered(texts, part) == by_dictionary(known, part)
+    assert [name.encode() for name in texts.names()] == list(known)
+
+
+def text_with_hash(code):
+    """The text of eight bytes that has this hash."""
+    inverse, all_bits = pow(int(FACTOR), -1, 1 << 64), (1 << 64) - 1
+    word = code * inverse & all_bits
+    word ^= word >> 32
+    return ((word * inverse & all_bits) ^ 8).to_bytes(8, "little")
+
+
+def test_texts_with_the_same_slot_and_half_of_their_hash_are_told_apart():
+    alike = [text_with_hash(0x1230_0000_89AB_CDEF | middle << 32) for middle in range(1, 200)]
+    for text in alike[:3]:
+        array = np.frombuffer(text + bytes(BEYOND), np.uint8).copy()
+        assert int(hash_of(array, 0, 8)) & 0xFFFF_0000_FFFF_FFFF == 0x1230_0000_89AB_CDEF
+    pieces = [text for text in alike if b"\n" not in text]
+    pieces += pieces[::-1]
+    assert numbered(Texts(), pieces) == by_dictionary({}, pieces)
+
+
+def test_a_slot_past_the_last_one_is_the_first():
+    last = [text_with_hash(0xFFFF_FFFF_0000_0000 | low) for low in range(1, 50)]
+    pieces = [text for text in last if b"\n" not in text] * 2
+    assert numbered(Texts(), pieces) == by_dictionary({}, pieces)
+    texts = Texts()
+    numbered(texts, pieces)
+    many = [str(k).encode() for k in range(3 * FIRST_ROOM)]
+    numbered(texts, many)  # so that names are put into new slots
+    assert numbered(texts, pieces) == by_dictionary({}, pieces)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int64])
+def test_lists_are_gathered_as_arrays_gather_them(dtype):
+    rng = np.random.default_rng(3)
+    lengths = rng.integers(0, 5, 40)
+    lists = Lists.of_lengths(lengths, rng.integers(0, 200, lengths.sum()).astype(dtype))
+    numbers = rng.integers(0, 40, 300).astype(np.uint32)
+    found, expected = gathered(lists, numbers), lists.rows(numbers)
+    assert found.start.tolist() == expected.start.tolist()
+    assert found.values.tolist() == expected.values.tolist()
+    assert found.values.dtype == dtype
+    assert gathered(lists, numbers[:0]).start.tolist() == [0]
