@@ -101,7 +101,7 @@ def report(rows: int, size: int, runs: dict[str, list[Run]]) -> str:
         f"| `read_csv` alone | | {least:.1f} | 1.0 |",
         f"| read; names become numbers | {median(whole, 'read'):.1f} | | {median(whole, 'read') / least:.1f} |",
         f"| split cells, sort ballots | {median(whole, 'encode'):.1f} | | {median(whole, 'encode') / least:.1f} |",
-        f"| **both: from file to ballots** | **{reading:.1f}** | {median(bare, 'read'):.1f} | **{reading / least:.1f}** |",
+        f"| **from file to ballots** | **{reading:.1f}** | {median(bare, 'read'):.1f} | **{reading / least:.1f}** |",
         f"| fit, without checks (`--quick`) | {median(quick, 'fit'):.1f} | | {median(quick, 'fit') / least:.1f} |",
         f"| checks of priors and confidence | {checks:.1f} | | {checks / least:.1f} |",
         f"| write | {writing:.1f} | {median(bare, 'write'):.1f} | {writing / least:.1f} |",
