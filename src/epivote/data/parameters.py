@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from epivote.data.names import FloatArray, IntArray, frozen, listing, suggestion
+from epivote.data.names import FloatArray, IntArray, frozen, listing, sealed, suggestion
 from epivote.errors import RateError
 
 RateLike: TypeAlias = float | Mapping[str, float] | Sequence[float] | FloatArray
@@ -122,6 +122,22 @@ class Parameters:
         of_groups = np.array([priors(row) for row in self.group_priors])
         return Parameters(**rates, priors=priors(self.priors), group_priors=of_groups, group_shares=self.group_shares)
 
+    def with_priors(self, priors: FloatArray) -> Parameters:
+        """The same voters with other priors, none of which may be 0 or 1.
+
+        `weights` and `thresholds` are these very arrays: who has remembered what follows from them need not work it
+        out again. Rates were checked when these parameters were made.
+        """
+        assert not self.n_groups
+        check_rates(priors, RATES["priors"])
+        n_voters = len(self.hit_rates)
+        flat = sealed(np.concatenate((self.flat[: 2 * n_voters], priors)))
+        logs = Logs(*self.logs[:4], np.log(priors), np.log1p(-priors))
+        same = object.__new__(Parameters)
+        same.__dict__.update(zip(RATES, _cut(flat, n_voters), strict=True), flat=flat, logs=logs)
+        same.__dict__.update(weights=self.weights, thresholds=self.thresholds)
+        return same
+
     @cached_property
     def flat(self) -> FloatArray:
         """All hit rates, then all false-alarm rates, then all priors, read-only."""
@@ -223,10 +239,11 @@ class Parameters:
 
     def distance(self, other: Parameters) -> float:
         """Largest change of any parameter (the l-infinity norm)."""
-        changes = [self.flat - other.flat]
+        largest = float(np.abs(self.flat - other.flat).max(initial=0.0))
         if self.n_groups:
-            changes += [getattr(self, name) - getattr(other, name) for name in OF_GROUPS]
-        return max(float(np.abs(change).max(initial=0.0)) for change in changes)
+            changes = (getattr(self, name) - getattr(other, name) for name in OF_GROUPS)
+            largest = max(largest, *(float(np.abs(change).max(initial=0.0)) for change in changes))
+        return largest
 
     def __eq__(self, other: object) -> bool:
         """Equal to the last bit."""

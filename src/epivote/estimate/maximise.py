@@ -28,11 +28,15 @@ def maximise(
     floor: float,
     pseudo: PseudoCounts,
     update: PriorUpdate = "mle",
+    *,
+    only_priors: bool = False,
 ) -> Parameters:
-    """Propositions 3 and 2, with believed counts added to those seen."""
-    rates = voter_step(statistics, parameters, floor, pseudo)
+    """Propositions 3 and 2, with believed counts added to those seen; `only_priors` leaves rates as they are."""
     belief = Belief(pseudo.prior_in, pseudo.prior_out)
-    return Parameters(*rates, _priors(statistics, parameters.priors, kind, floor, belief, update))
+    priors = _priors(statistics, parameters.priors, kind, floor, belief, update)
+    if only_priors:
+        return parameters.with_priors(priors)
+    return Parameters(*voter_step(statistics, parameters, floor, pseudo), priors)
 
 
 def _priors(
