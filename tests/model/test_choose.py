@@ -75,3 +75,12 @@ def test_the_room_ends_where_a_sign_changes_or_an_outsider_comes_level():
     assert room(np.array([[3.0, 2.5, 1.0]]), np.array([[True, False, False]])) == 0.25 - 1e-9
     assert room(np.array([[3.0, 5.0]]), np.array([[True, False]])) < 0, "a given set that is not the most likely one"
     assert room(np.array([[1.0, 1.0]]), np.array([[True, False]])) < 0, "a tie"
+
+
+def test_of_many_equals_those_listed_first_win():
+    """More than a sort that does not keep the order of equals would leave alone."""
+    margins = np.tile([-1.0, -2.0], (3, 60))
+    chosen = choose(margins, 7, 7)
+    assert np.flatnonzero(chosen[0]).tolist() == [0, 2, 4, 6, 8, 10, 12]
+    chosen = choose(-margins, 0, 61)
+    assert np.flatnonzero(chosen[2]).tolist() == [0, *range(1, 120, 2)]

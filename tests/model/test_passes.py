@@ -85,3 +85,12 @@ def test_a_pass_does_not_choose_again_what_cannot_have_changed(shard, monkeypatc
     assert len(calls) == 3
     counted(one, Parameters(parameters.hit_rates, parameters.false_alarm_rates, parameters.priors))
     assert len(calls) == 4, "the same rates, but who could know"
+
+
+def test_counts_are_equal_where_voters_and_alternatives_agree():
+    def counts(hits=1.0, occurrences=3.0):
+        return PassCounts(np.array([[hits, 2.0], [0.0, 2.0]]), np.array([occurrences, 0.0]))
+
+    assert counts().equal(counts())
+    assert not counts().equal(counts(hits=2.0))
+    assert not counts().equal(counts(occurrences=2.0))

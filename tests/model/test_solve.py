@@ -83,8 +83,8 @@ def test_an_end_is_looked_at_once_and_only_where_a_step_leads_there():
         seen.append(x)
         return cubic(x)[0], 1e-3
 
-    solve_rising(watched, 5.0, -10.0, 10.0, 0.0)
-    assert seen[:3] == [0.0, 10.0, 5.0], "the first step is far too long, so the bracket is halved"
+    solve_rising(watched, 500.0, -10.0, 10.0, 0.0)
+    assert seen[:4] == [0.0, 10.0, 5.0, 7.5], "steps are far too long, so the bracket is halved"
     assert seen.count(10.0) == 1
     assert -10.0 not in seen
     seen.clear()
