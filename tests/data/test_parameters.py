@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from epivote import Parameters, RateError, Truths
-from epivote.data.parameters import align_rates, off_the_edges
+from epivote.data.parameters import align_rates, off_the_edges, with_priors
 
 GOOD = np.array([0.7, 0.6])
 
@@ -97,7 +97,10 @@ def test_what_follows_from_rates_is_not_sent_along():
 def test_other_priors_leave_the_voters_as_they_are():
     parameters = Parameters(np.array([0.7, 0.2, 0.51]), np.array([0.4, 0.3, 0.05]), np.array([0.5, 0.1]))
     priors = np.array([0.3, 0.999])
-    other, anew = parameters.with_priors(priors), Parameters(parameters.hit_rates, parameters.false_alarm_rates, priors)
+    other, anew = (
+        with_priors(parameters, priors),
+        Parameters(parameters.hit_rates, parameters.false_alarm_rates, priors),
+    )
     assert other == anew
     assert other.weights is parameters.weights, "so that it can be told by `is`"
     assert other.thresholds is parameters.thresholds
@@ -110,4 +113,4 @@ def test_other_priors_leave_the_voters_as_they_are():
     assert pickle.loads(pickle.dumps(other)) == anew
     assert other.n_groups == 0
     with pytest.raises(RateError, match="priors: number 2 is 1; it must lie strictly between 0 and 1"):
-        parameters.with_priors(np.array([0.3, 1.0]))
+        with_priors(parameters, np.array([0.3, 1.0]))

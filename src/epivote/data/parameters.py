@@ -122,22 +122,6 @@ class Parameters:
         of_groups = np.array([priors(row) for row in self.group_priors])
         return Parameters(**rates, priors=priors(self.priors), group_priors=of_groups, group_shares=self.group_shares)
 
-    def with_priors(self, priors: FloatArray) -> Parameters:
-        """The same voters with other priors, none of which may be 0 or 1.
-
-        `weights` and `thresholds` are these very arrays: who has remembered what follows from them need not work it
-        out again. Rates were checked when these parameters were made.
-        """
-        assert not self.n_groups
-        check_rates(priors, RATES["priors"])
-        n_voters = len(self.hit_rates)
-        flat = sealed(np.concatenate((self.flat[: 2 * n_voters], priors)))
-        logs = Logs(*self.logs[:4], np.log(priors), np.log1p(-priors))
-        same = object.__new__(Parameters)
-        same.__dict__.update(zip(RATES, _cut(flat, n_voters), strict=True), flat=flat, logs=logs)
-        same.__dict__.update(weights=self.weights, thresholds=self.thresholds)
-        return same
-
     @cached_property
     def flat(self) -> FloatArray:
         """All hit rates, then all false-alarm rates, then all priors, read-only."""
@@ -254,6 +238,23 @@ class Parameters:
         return mine.keys() == theirs.keys() and all(np.array_equal(mine[name], theirs[name]) for name in mine)
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def with_priors(parameters: Parameters, priors: FloatArray) -> Parameters:
+    """The same voters with other priors, none of which may be 0 or 1.
+
+    `weights` and `thresholds` are the very same arrays: who has remembered what follows from them need not work it out
+    again. Rates were checked when the given parameters were made.
+    """
+    assert not parameters.n_groups
+    check_rates(priors, RATES["priors"])
+    n_voters = len(parameters.hit_rates)
+    flat = sealed(np.concatenate((parameters.flat[: 2 * n_voters], priors)))
+    logs = Logs(*parameters.logs[:4], np.log(priors), np.log1p(-priors))
+    same = object.__new__(Parameters)
+    same.__dict__.update(zip(RATES, _cut(flat, n_voters), strict=True), flat=flat, logs=logs)
+    same.__dict__.update(weights=parameters.weights, thresholds=parameters.thresholds)
+    return same
 
 
 def _cut(flat: FloatArray, n_voters: int) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.names import FloatArray, listing
-from epivote.data.parameters import Parameters, RateLike, align_rates
+from epivote.data.parameters import Parameters, RateLike, align_rates, with_priors
 from epivote.errors import InputError, RateError
 from epivote.model.level import Belief
 from epivote.model.priors import prior_step, published_sweep, shared_prior, solved_priors
@@ -35,7 +35,7 @@ def maximise(
     belief = Belief(pseudo.prior_in, pseudo.prior_out)
     priors = _priors(statistics, parameters.priors, kind, floor, belief, update)
     if only_priors:
-        return parameters.with_priors(priors)
+        return with_priors(parameters, priors)
     return Parameters(*voter_step(statistics, parameters, floor, pseudo), priors)
 
 
