@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from epivote import Parameters, RateError, Truths
-from epivote.data.parameters import align_rates, off_the_edges
+from epivote.data.parameters import align_rates, off_the_edges, with_priors
 
 GOOD = np.array([0.7, 0.6])
 
@@ -92,3 +92,25 @@ def test_what_follows_from_rates_is_not_sent_along():
     again = pickle.loads(pickle.dumps(parameters))
     assert again == parameters
     np.testing.assert_array_equal(again.pushes, parameters.pushes)
+
+
+def test_other_priors_leave_the_voters_as_they_are():
+    parameters = Parameters(np.array([0.7, 0.2, 0.51]), np.array([0.4, 0.3, 0.05]), np.array([0.5, 0.1]))
+    priors = np.array([0.3, 0.999])
+    other, anew = (
+        with_priors(parameters, priors),
+        Parameters(parameters.hit_rates, parameters.false_alarm_rates, priors),
+    )
+    assert other == anew
+    assert other.weights is parameters.weights, "so that it can be told by `is`"
+    assert other.thresholds is parameters.thresholds
+    for name in ("flat", "weights", "thresholds", "prior_log_odds", "pushes"):
+        np.testing.assert_array_equal(getattr(other, name), getattr(anew, name), err_msg=name)
+    for mine, theirs in zip(other.logs, anew.logs, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    assert not other.flat.flags.writeable
+    assert not other.priors.flags.writeable
+    assert pickle.loads(pickle.dumps(other)) == anew
+    assert other.n_groups == 0
+    with pytest.raises(RateError, match="priors: number 2 is 1; it must lie strictly between 0 and 1"):
+        with_priors(parameters, np.array([0.3, 1.0]))

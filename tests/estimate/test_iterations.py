@@ -1,5 +1,6 @@
 """Iterations one by one: when they stop, what they count, where they start, and which of several starts wins."""
 
+import itertools
 import math
 import warnings
 
@@ -7,9 +8,14 @@ import numpy as np
 import pytest
 
 import oracles
-from epivote import AMLE, EM, Ballots, CrowdWarning, InputError, Parameters, log_likelihood, simulate
+from epivote import AMLE, EM, Ballots, CrowdWarning, InputError, Parameters, SizeBounds, log_likelihood, simulate
 from epivote.estimate import amle as amle_module
 from epivote.estimate import em as em_module
+from epivote.estimate.amle import amle_step
+from epivote.estimate.climb import State, climb
+from epivote.estimate.history import believed
+from epivote.estimate.workload import InMemoryWorkload
+from epivote.model.voters import voter_step
 from small import rates_of, small_election
 
 CROWD = simulate(instances=25, voters=7, alternatives=4, bounds=(1, 2), spammers=0.3, coverage=0.7, seed=6)
@@ -25,8 +31,8 @@ def steps(monkeypatch):
     for module in (amle_module, em_module):
         original = module.maximise
 
-        def noted(*given, original=original):
-            found.append((given[1], original(*given)))
+        def noted(*given, original=original, **options):
+            found.append((given[1], original(*given, **options)))
             return found[-1][1]
 
         monkeypatch.setattr(module, "maximise", noted)
@@ -291,3 +297,20 @@ def test_no_run_converges_before_the_shrinkage_has_settled(steps):
     assert settled > 1, "any change is within this tolerance, so only the shrinkage keeps it going"
     assert (fitted.n_iter_, fitted.converged_) == (settled + 2, True)
     assert EM(BOUNDS, shrinkage=0, tolerance=0.99).fit(BALLOTS).n_iter_ == 1
+
+
+def test_iterations_with_the_same_sets_have_the_same_statistics_and_rates():
+    """What is told by `is` spares the voters' half of an iteration; it must be so only where all counts agree."""
+    work = InMemoryWorkload(BALLOTS, SizeBounds(*BOUNDS))
+    states = list(climb(State.at(starting(), believed(None, BALLOTS)), amle_step(work, "individual", 1e-4), 20))
+    same = [after.statistics is before.statistics for before, after in itertools.pairwise(states)]
+    assert True in same
+    assert False in same
+    for kept, (before, after) in zip(same, itertools.pairwise(states), strict=True):
+        assert kept == np.array_equal(before.statistics.hits, after.statistics.hits)
+        rates = voter_step(after.statistics, before.parameters, 1e-4)
+        np.testing.assert_array_equal(np.array(rates), [after.parameters.hit_rates, after.parameters.false_alarm_rates])
+
+
+def starting():
+    return Parameters.alike(BALLOTS.n_voters, 0.51, 0.49, np.full(BALLOTS.n_alternatives, 0.5))

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 import oracles
 from epivote.estimate.workload import InMemoryWorkload
-from epivote.model.choose import choose, count_optimal, optimal_sets
+from epivote.model.choose import choose, count_optimal, optimal_sets, room
 from strategies import elections
 
 whole_margins = st.lists(st.integers(-2, 2), min_size=1, max_size=6)
@@ -55,3 +55,32 @@ def test_rounding_noise_does_not_decide_a_tie():
 
 def test_too_many_ties_to_list_are_still_counted():
     assert count_optimal(np.zeros(200), 0, 200) == 2**200
+
+
+@given(st.lists(st.lists(st.floats(-3, 3), min_size=4, max_size=4), min_size=1, max_size=5), st.data())
+def test_while_margins_move_within_their_room_the_sets_stay(rows, data):
+    lower = data.draw(st.integers(0, 4))
+    upper = data.draw(st.integers(lower, 4))
+    margins = np.array(rows)
+    chosen = choose(margins, lower, upper)
+    free = room(margins, chosen)
+    if free > 0:
+        up_or_down = st.lists(st.sampled_from((-1.0, -0.5, 0.5, 1.0)), min_size=4, max_size=4)
+        moved = margins + 0.999 * free * np.array([data.draw(up_or_down) for _ in rows])
+        np.testing.assert_array_equal(choose(moved, lower, upper), chosen)
+
+
+def test_the_room_ends_where_a_sign_changes_or_an_outsider_comes_level():
+    assert room(np.array([[3.0, -0.25], [2.0, -4.0]]), np.array([[True, False]] * 2)) == 0.25 - 1e-9
+    assert room(np.array([[3.0, 2.5, 1.0]]), np.array([[True, False, False]])) == 0.25 - 1e-9
+    assert room(np.array([[3.0, 5.0]]), np.array([[True, False]])) < 0, "a given set that is not the most likely one"
+    assert room(np.array([[1.0, 1.0]]), np.array([[True, False]])) < 0, "a tie"
+
+
+def test_of_many_equals_those_listed_first_win():
+    """More than a sort that does not keep the order of equals would leave alone."""
+    margins = np.tile([-1.0, -2.0], (3, 60))
+    chosen = choose(margins, 7, 7)
+    assert np.flatnonzero(chosen[0]).tolist() == [0, 2, 4, 6, 8, 10, 12]
+    chosen = choose(-margins, 0, 61)
+    assert np.flatnonzero(chosen[2]).tolist() == [0, *range(1, 120, 2)]

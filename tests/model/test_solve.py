@@ -53,7 +53,7 @@ def test_the_search_ends_once_the_target_is_met():
         return cubic(x)
 
     assert solve_rising(watched, 8.0, -10.0, 10.0, 2.0) == 2.0
-    assert seen == [10.0, -10.0, 2.0], "both ends, and the start"
+    assert seen == [2.0], "the start, and neither end"
     seen.clear()
     solve_rising(lambda x: (watched(x)[0], 0.0), 7.0, -10.0, 10.0, 2.0)
     assert 40 < len(seen) < 70, "without a slope the bracket is halved"
@@ -73,4 +73,26 @@ def test_a_straight_line_is_met_in_one_step():
         return 2 * x + 1, 2.0
 
     assert solve_rising(line, 5.0, -16.0, 16.0, 0.0) == 2.0
-    assert seen == [16.0, -16.0, 0.0, 2.0]
+    assert seen == [0.0, 2.0]
+
+
+def test_an_end_is_looked_at_once_and_only_where_a_step_leads_there():
+    seen = []
+
+    def watched(x):
+        seen.append(x)
+        return cubic(x)[0], 1e-3
+
+    solve_rising(watched, 500.0, -10.0, 10.0, 0.0)
+    assert seen[:4] == [0.0, 10.0, 5.0, 7.5], "steps are far too long, so the bracket is halved"
+    assert seen.count(10.0) == 1
+    assert -10.0 not in seen
+    seen.clear()
+    assert solve_rising(watched, 2000.0, -10.0, 10.0, 0.0) == 10.0
+    assert seen == [0.0, 10.0]
+
+
+@pytest.mark.parametrize(("target", "found"), [(1.0, 0.5), (2.0, 4.0), (0.0, -4.0)])
+def test_of_a_function_that_does_not_rise_an_end_is_taken(target, found):
+    """Or, where it is level with the target, the start."""
+    assert solve_rising(lambda _: (1.0, 0.0), target, -4.0, 4.0, 0.5) == found

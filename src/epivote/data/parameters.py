@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from epivote.data.names import FloatArray, IntArray, frozen, listing, suggestion
+from epivote.data.names import FloatArray, IntArray, frozen, listing, sealed, suggestion
 from epivote.errors import RateError
 
 RateLike: TypeAlias = float | Mapping[str, float] | Sequence[float] | FloatArray
@@ -223,10 +223,11 @@ class Parameters:
 
     def distance(self, other: Parameters) -> float:
         """Largest change of any parameter (the l-infinity norm)."""
-        changes = [self.flat - other.flat]
+        largest = float(np.abs(self.flat - other.flat).max(initial=0.0))
         if self.n_groups:
-            changes += [getattr(self, name) - getattr(other, name) for name in OF_GROUPS]
-        return max(float(np.abs(change).max(initial=0.0)) for change in changes)
+            changes = (getattr(self, name) - getattr(other, name) for name in OF_GROUPS)
+            largest = max(largest, *(float(np.abs(change).max(initial=0.0)) for change in changes))
+        return largest
 
     def __eq__(self, other: object) -> bool:
         """Equal to the last bit."""
@@ -237,6 +238,23 @@ class Parameters:
         return mine.keys() == theirs.keys() and all(np.array_equal(mine[name], theirs[name]) for name in mine)
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def with_priors(parameters: Parameters, priors: FloatArray) -> Parameters:
+    """The same voters with other priors, none of which may be 0 or 1.
+
+    `weights` and `thresholds` are the very same arrays: who has remembered what follows from them need not work it out
+    again. Rates were checked when the given parameters were made.
+    """
+    assert not parameters.n_groups
+    check_rates(priors, RATES["priors"])
+    n_voters = len(parameters.hit_rates)
+    flat = sealed(np.concatenate((parameters.flat[: 2 * n_voters], priors)))
+    logs = Logs(*parameters.logs[:4], np.log(priors), np.log1p(-priors))
+    same = object.__new__(Parameters)
+    same.__dict__.update(zip(RATES, _cut(flat, n_voters), strict=True), flat=flat, logs=logs)
+    same.__dict__.update(weights=parameters.weights, thresholds=parameters.thresholds)
+    return same
 
 
 def _cut(flat: FloatArray, n_voters: int) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -89,18 +89,19 @@ def make_shards(columns: Columns, lower: IntArray, upper: IntArray, cells: int |
         cells = min(max(CELLS_PER_SHARD, int(widths.sum()) // ENOUGH_SHARDS), MOST_CELLS_PER_SHARD)
     return tuple(
         _make_shard(columns, rows, int(widths[rows[0]]), int(lower[rows[0]]), int(upper[rows[0]]))
-        for rows in _blocks(np.stack([widths, lower, upper]), cells)
+        for rows in _blocks((widths, lower, upper), cells)
     )
 
 
-def _blocks(kinds: IntArray, cells: int) -> Iterator[IntArray]:
-    """Instances cut into blocks of one kind: the same width and the same bounds."""
-    of_each = [np.arange(kinds.shape[1])]
-    if (kinds != kinds[:, :1]).any():
-        unique, kind_of = np.unique(kinds, axis=1, return_inverse=True)
+def _blocks(kinds: tuple[IntArray, ...], cells: int) -> Iterator[IntArray]:
+    """Instances cut into blocks of one kind: the same width, which comes first, and the same bounds."""
+    widths = kinds[0]
+    of_each = [np.arange(len(widths))]
+    if any((numbers != numbers[0]).any() for numbers in kinds):
+        unique, kind_of = np.unique(np.stack(kinds), axis=1, return_inverse=True)
         of_each = [np.flatnonzero(kind_of == kind) for kind in range(unique.shape[1])]
     for rows in of_each:
-        size = max(1, cells // max(1, int(kinds[0, rows[0]])))
+        size = max(1, cells // max(1, int(widths[rows[0]])))
         for begin in range(0, len(rows), size):
             yield rows[begin : begin + size]
 

@@ -187,12 +187,16 @@ def most_likely_sets(work: Workload, kind: PriorKind) -> Count:
 def amle_step(
     work: Workload, kind: PriorKind, floor: float, *, tolerance: float = 1e-5, update: PriorUpdate = "mle"
 ) -> Step:
-    """Algorithm 1: the most likely sets under the rates, then the most likely rates under the sets."""
+    """Algorithm 1: the most likely sets under the rates, then the most likely rates under the sets.
+
+    Where the sets are those of the iteration before, so are the rates that follow from them: only priors move.
+    """
     count = most_likely_sets(work, kind)
 
     def step(state: State) -> State:
         statistics = count(state.parameters)
-        following = maximise(statistics, state.parameters, kind, floor, state.believed, update)
+        same_sets = statistics is state.statistics
+        following = maximise(statistics, state.parameters, kind, floor, state.believed, update, only_priors=same_sets)
         value = log_likelihood_of(statistics, following)
         belief = state.believed.log_density(following, statistics.multiplicities)
         return state.moved(following, statistics, value, belief, tolerance)

@@ -72,13 +72,17 @@ class State:
     ) -> State:
         """One iteration later; converged if no rate and no prior changed by more than the tolerance."""
         converged = self.settled and parameters.distance(self.parameters) <= tolerance
-        return replace(
-            self,
-            previous=self.parameters,
+        return State(
+            first=self.first,
             parameters=parameters,
+            believed=self.believed,
+            settled=self.settled,
+            previous=self.parameters,
             statistics=statistics,
             objectives=(*self.objectives, log_likelihood + belief),
             belief=belief,
+            settling=self.settling,
+            ahead=self.ahead,
             status="converged" if converged else "iteration limit",
         )
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.names import FloatArray, listing
-from epivote.data.parameters import Parameters, RateLike, align_rates
+from epivote.data.parameters import Parameters, RateLike, align_rates, with_priors
 from epivote.errors import InputError, RateError
 from epivote.model.level import Belief
 from epivote.model.priors import prior_step, published_sweep, shared_prior, solved_priors
@@ -28,11 +28,15 @@ def maximise(
     floor: float,
     pseudo: PseudoCounts,
     update: PriorUpdate = "mle",
+    *,
+    only_priors: bool = False,
 ) -> Parameters:
-    """Propositions 3 and 2, with believed counts added to those seen."""
-    rates = voter_step(statistics, parameters, floor, pseudo)
+    """Propositions 3 and 2, with believed counts added to those seen; `only_priors` leaves rates as they are."""
     belief = Belief(pseudo.prior_in, pseudo.prior_out)
-    return Parameters(*rates, _priors(statistics, parameters.priors, kind, floor, belief, update))
+    priors = _priors(statistics, parameters.priors, kind, floor, belief, update)
+    if only_priors:
+        return with_priors(parameters, priors)
+    return Parameters(*voter_step(statistics, parameters, floor, pseudo), priors)
 
 
 def _priors(

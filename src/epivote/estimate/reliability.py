@@ -145,11 +145,12 @@ def worse_than_chance(counts: VoterCounts) -> BoolArray:
 
 def upside_down(counts: VoterCounts, multiplicities: IntArray | None = None) -> bool:
     """Whether voters who are surely worse than chance make up most of the crowd, or the crowd as a whole is."""
-    _, high = _weight_intervals(counts)
     times = 1.0 if multiplicities is None else multiplicities
-    pooled = VoterCounts(*(np.array([(times * part).sum()]) for part in counts))
+    table = np.array(counts)
+    pooled = (times * table).sum(axis=1, keepdims=True)
+    is_worse = worse_than_chance(VoterCounts(*np.concatenate((table, pooled), axis=1)))
     seen = times * (counts.winners_seen + counts.losers_seen)
-    return bool(seen[high < 0].sum() > seen.sum() / 2 or _weight_intervals(pooled)[1][0] < 0)
+    return bool(is_worse[-1] or seen[is_worse[:-1]].sum() > seen.sum() / 2)
 
 
 def _flags(

@@ -10,7 +10,7 @@ from epivote.data.any_ballots import AnyBallots
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
 from epivote.data.lists import Lists
-from epivote.data.names import FloatArray, sums
+from epivote.data.names import FloatArray, IntArray, sums
 from epivote.kernels.compiling import worth_compiling
 
 DENSE_CELLS = 20_000_000  # of voters times cells, 160 MB as floats; larger tables are built sparse
@@ -181,8 +181,7 @@ def _by_products(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
         either = _dense(sizes[block] @ answered.T) + _dense(answered[block] @ sizes.T) - both
         shared = _dense(answered[block] @ answered.T) > 0
         shared[np.arange(shared.shape[0]), np.arange(block.start, block.stop)] = False
-        distance = 1 - np.divide(both, either, out=np.ones_like(both), where=either > 0)
-        apart = np.where(shared, distance, 0)
+        apart = np.where(shared & (either > 0), 1 - both / np.maximum(either, 1.0), 0.0)
         total[block] = apart.sum(axis=1) if times is None else apart @ times
         met[block] = shared.sum(axis=1) if times is None else shared @ times
     return total, met + _met_alike(ballots)
@@ -191,7 +190,7 @@ def _by_products(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
 def _incidence(ballots: Ballots) -> tuple[Any, Any, Any]:
     """Voters against ticked cells, against instances answered, and against instances with the number of ticks."""
     instance, sizes = ballots.ballot_instance, ballots.ballot_sizes
-    voter = ballots.ballot_voter
+    voter = ballots.ballot_voter.astype(np.intp)
     cell = np.repeat(instance * ballots.n_alternatives, sizes) + ballots.approved
     n_cells = ballots.n_instances * ballots.n_alternatives
     if n_cells > len(cell):  # some have no tick: left out
@@ -199,21 +198,21 @@ def _incidence(ballots: Ballots) -> tuple[Any, Any, Any]:
         n_cells = len(cells)
     shapes = ((ballots.n_voters, n_cells), (ballots.n_voters, ballots.n_instances))
     entries = (
-        (np.repeat(voter, sizes), cell, np.ones(len(cell)), shapes[0]),
-        (voter, instance, np.ones(len(voter)), shapes[1]),
+        (np.repeat(voter, sizes), cell, 1.0, shapes[0]),
+        (voter, instance, 1.0, shapes[1]),
         (voter, instance, sizes, shapes[1]),
     )
     if ballots.n_voters * (n_cells + ballots.n_instances) <= DENSE_CELLS:
         return tuple(_dense_matrix(*entry) for entry in entries)  # type: ignore[return-value]
     from scipy.sparse import csr_array
 
-    return tuple(csr_array((value, (row, column)), shape) for row, column, value, shape in entries)
+    return tuple(csr_array((np.full(len(row), value), (row, column)), shape) for row, column, value, shape in entries)
 
 
-def _dense_matrix(row: Any, column: Any, value: Any, shape: tuple[int, int]) -> FloatArray:
-    matrix = np.zeros(shape)
-    matrix[row, column] = value
-    return matrix
+def _dense_matrix(row: IntArray, column: IntArray, value: Any, shape: tuple[int, int]) -> FloatArray:
+    matrix = np.zeros(shape[0] * shape[1])
+    matrix[row * shape[1] + column] = value  # by one number each, which is quicker than by two
+    return matrix.reshape(shape)
 
 
 def _dense(product: Any) -> FloatArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property, reduce
 from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from epivote.model.calibrated import calibrated, mixed_odds
 from epivote.model.groups import GroupCounts, group_chances
 from epivote.model.passes import Pass, weigh
 from epivote.model.set_odds import SetOdds
-from epivote.model.statistics import Statistics, fixed_counts, tally
+from epivote.model.statistics import FixedCounts, PassCounts, Statistics, fixed_counts, tally
 
 SetTables = Sequence[BoolArray]
 """Membership in the sets: one table of cells per shard."""
@@ -41,10 +41,19 @@ def workload(ballots: AnyBallots, bounds: SizeBounds, gold: Gold | None) -> Work
     return Workload(ballots, bounds, gold)
 
 
+class LastHardStep(NamedTuple):
+    """What the last most likely sets said."""
+
+    fixed: FixedCounts
+    counts: PassCounts
+    statistics: Statistics
+
+
 class Workload:
     """Whole iterations over all blocks, on this machine or on a cluster; gold sets stay as given through every step."""
 
     has_parts = True
+    _last_hard: LastHardStep | None = None
 
     def __init__(self, ballots: AnyBallots, bounds: SizeBounds, gold: Gold | None = None) -> None:
         self.ballots = ballots
@@ -67,12 +76,19 @@ class Workload:
         return InMemoryWorkload(ballots, self.bounds, gold)
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the engine, whose threads stay where they are; it is made again when needed."""
-        return {name: value for name, value in self.__dict__.items() if name != "engine"}
+        """All but the engine, whose threads stay where they are, and what it last found; both are made again."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("engine", "_last_hard")}
 
     def hard_step(self, parameters: Parameters, *, by_menu: bool = False) -> Statistics:
-        """What the most likely set of every instance says about voters and alternatives."""
-        return self.engine.fixed_counts(by_menu=by_menu).with_counts(self.engine.hard_sums(parameters))
+        """What the most likely set of every instance says about voters and alternatives.
+
+        The same object as the time before if nothing was counted that differs, which can be told by `is`.
+        """
+        fixed, counts = self.engine.fixed_counts(by_menu=by_menu), self.engine.hard_sums(parameters)
+        last = self._last_hard
+        if last is None or last.fixed is not fixed or not last.counts.equal(counts):
+            last = self._last_hard = LastHardStep(fixed, counts, fixed.with_counts(counts))
+        return last.statistics
 
     def soft_step(self, parameters: Parameters, *, by_menu: bool = False) -> tuple[Statistics, float]:
         """What the probabilities of all sets say about voters and alternatives, and the sum of all log-partitions."""

@@ -24,22 +24,13 @@ def choose(margins: FloatArray, lower: int, upper: int) -> BoolArray:
     rounded = margins.round(TIE_DECIMALS)
     chosen = rounded >= 0
     sizes = chosen.sum(axis=1)
-    for size, rows in ((lower, sizes < lower), (upper, sizes > upper)):
-        if rows.any():
-            chosen[rows] = _largest(rounded[rows], size)
+    for size, broken in ((lower, sizes < lower), (upper, sizes > upper)):
+        (rows,) = broken.nonzero()
+        if len(rows):
+            order = np.argsort(-rounded[rows], axis=1, kind="stable")  # of equals, those listed first
+            chosen[rows] = False
+            chosen[rows[:, None], order[:, :size]] = True
     return chosen
-
-
-def _largest(rounded: FloatArray, size: int) -> BoolArray:
-    """So many of the largest in every row, of equals those listed first."""
-    if size == 0:
-        return np.zeros(rounded.shape, bool)
-    place = rounded.shape[1] - size
-    weakest = np.partition(rounded, place, axis=1)[:, place : place + 1]
-    above, equal = rounded > weakest, rounded == weakest
-    room = size - above.sum(axis=1, keepdims=True)
-    within: BoolArray = above | (equal & (equal.cumsum(axis=1) <= room))
-    return within
 
 
 def tied(margins: FloatArray, chosen: BoolArray, lower: int) -> BoolArray:
@@ -47,11 +38,26 @@ def tied(margins: FloatArray, chosen: BoolArray, lower: int) -> BoolArray:
 
     Either a member and an outsider have the same margin, or a member at margin 0 could be left out.
     """
-    rounded = np.round(margins, TIE_DECIMALS)
-    weakest_member = np.where(chosen, rounded, np.inf).min(axis=1, initial=np.inf)
-    strongest_outsider = np.where(chosen, -np.inf, rounded).max(axis=1, initial=-np.inf)
+    weakest_member, strongest_outsider = _on_the_edge(np.round(margins, TIE_DECIMALS), chosen)
     rivals: BoolArray = (weakest_member == strongest_outsider) | ((weakest_member == 0) & (chosen.sum(axis=1) > lower))
     return rivals
+
+
+def room(margins: FloatArray, chosen: BoolArray) -> float:
+    """How far margins may move, each up or down by less than this, before any other set could be chosen.
+
+    Until then no margin changes its sign, and no outsider comes level with a member. Where sets were given rather than
+    chosen there may be no room at all: below 0.
+    """
+    weakest_member, strongest_outsider = _on_the_edge(margins, chosen)
+    apart = (weakest_member - strongest_outsider).min(initial=np.inf)
+    return min(float(apart) / 2, float(np.abs(margins).min(initial=np.inf))) - 10.0**-TIE_DECIMALS
+
+
+def _on_the_edge(margins: FloatArray, chosen: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """The smallest margin in every set, and the largest outside it."""
+    weakest_member = np.where(chosen, margins, np.inf).min(axis=1, initial=np.inf)
+    return weakest_member, np.where(chosen, -np.inf, margins).max(axis=1, initial=-np.inf)
 
 
 def count_optimal(margins: FloatArray, lower: int, upper: int) -> int:

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import compress
 from math import lgamma
 from typing import NamedTuple
 
@@ -43,8 +42,8 @@ class SizeWeights:
     """Log-weights of some sizes; a common shift s of all log-odds adds s times the size."""
 
     def __init__(self, sizes: Sequence[int], log_weights: Sequence[float]) -> None:
-        self.sizes = [size for size, weight in zip(sizes, log_weights, strict=True) if math.isfinite(weight)]
-        self.log_weights = [weight for weight in log_weights if math.isfinite(weight)]
+        pairs = zip(map(float, sizes), log_weights, strict=True)
+        self.terms = [(size, weight) for size, weight in pairs if math.isfinite(weight)]
 
     @classmethod
     def binomial(cls, group: Group) -> "SizeWeights":
@@ -54,23 +53,23 @@ class SizeWeights:
 
     def mean_and_variance(self, shift: float) -> tuple[float, float]:
         """Of the size, after the shift."""
-        if len(self.sizes) > MAX_PLAIN_STATES:
+        if len(self.terms) > MAX_PLAIN_STATES:
             return self._of_many(shift)
-        exponents = [weight + shift * size for size, weight in zip(self.sizes, self.log_weights, strict=True)]
-        largest = max(exponents)
-        shares = [math.exp(exponent - largest) for exponent in exponents]
+        exponents = [(size, weight + shift * size) for size, weight in self.terms]
+        largest = max([exponent for _, exponent in exponents])
+        shares = [(size, math.exp(exponent - largest)) for size, exponent in exponents]
         total = mean = variance = 0.0
-        for size, share in zip(self.sizes, shares, strict=True):
+        for size, share in shares:
             total += share
             mean += size * share
         mean /= total
-        for size, share in zip(self.sizes, shares, strict=True):
+        for size, share in shares:
             variance += (size - mean) * (size - mean) * share
         return mean, variance / total
 
     def _of_many(self, shift: float) -> tuple[float, float]:
         """The same with arrays, which cost more than they save on few."""
-        sizes, log_weights = self._arrays
+        sizes, log_weights = self._columns
         exponents = log_weights + shift * sizes
         shares = np.exp(exponents - exponents.max())
         shares /= shares.sum()
@@ -78,8 +77,8 @@ class SizeWeights:
         return mean, float(shares @ (sizes - mean) ** 2)
 
     @cached_property
-    def _arrays(self) -> tuple[FloatArray, FloatArray]:
-        return np.array(self.sizes, float), np.array(self.log_weights)
+    def _columns(self) -> FloatArray:
+        return np.array(self.terms).T.copy()
 
 
 def shift_level(
@@ -87,16 +86,18 @@ def shift_level(
 ) -> list[float]:
     """The log-odds strictly inside the box moved together to the best level that keeps them inside."""
     limit = log_odds_limit(floor)
-    inside = [abs(each) < limit for each in theta]
-    moving = list(compress(theta, inside))
-    others = [each for each in theta if abs(each) >= limit]
+    moving = [each for each in theta if -limit < each < limit]
     if not moving or all(group.lower == 0 and group.upper == group.width for group in groups):
         return theta
+    others = []
+    if len(moving) < len(theta):
+        others = [each for each in theta if abs(each) >= limit]
+        occurrences = occurrences[[abs(each) < limit for each in theta]]
     low, high = -limit - min(moving), limit - max(moving)
-    total = float(occurrences[inside].sum()) + belief.present * len(moving)
+    total = float(occurrences.sum()) + belief.present * len(moving)
     sizes = [(count, _size_weights(moving, others, group)) for group, count in groups.items()]
     shift = best_shift(sizes, total, low, high, believed=sum(belief), theta=moving)
-    return [min(max(each + shift, -limit), limit) if abs(each) < limit else each for each in theta]
+    return [min(max(each + shift, -limit), limit) if -limit < each < limit else each for each in theta]
 
 
 def _size_weights(moving: list[float], others: list[float], group: Group) -> SizeWeights:

@@ -50,10 +50,11 @@ def _if_nothing_were_right(statistics: Statistics, parameters: Parameters) -> fl
 
 
 def _log_size_masses(statistics: Statistics, parameters: Parameters) -> float:
-    return sum(
-        count * log_size_mass(parameters.priors[list(group.menu) or slice(group.width)], group.lower, group.upper)
-        for group, count in statistics.groups.items()
-    )
+    priors, total = parameters.priors, 0.0
+    for group, count in statistics.groups.items():
+        offered = priors[list(group.menu)] if group.menu else priors[: group.width]
+        total += count * log_size_mass(offered, group.lower, group.upper)
+    return total
 
 
 def _binomial(
@@ -66,4 +67,4 @@ def _binomial(
     """Each entry counts so many times, or once if that is None."""
     if times is not None:
         successes, trials = times * successes, times * trials
-    return float(successes @ log_rates + (trials - successes) @ log_rest)
+    return float(successes.dot(log_rates) + (trials - successes).dot(log_rest))

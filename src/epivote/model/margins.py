@@ -1,15 +1,31 @@
 """Log-odds that an alternative is right, given one instance's ballots (Definitions 1 and 2)."""
 
+from __future__ import annotations
+
+from typing import NamedTuple
+
 from epivote.data.names import FloatArray, sums
 from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
 
 
-def scores(shard: Shard, parameters: Parameters) -> FloatArray:
-    """Weighted approval scores app_w of all cells: log-odds of the prior plus the weights of those who ticked."""
-    prior, parameters = parameters.prior_log_odds, parameters.times(shard.multiplicities)
-    ticks = sums(shard.approval_cell, parameters.weights[shard.approval_voter], len(shard.instances) * shard.width)
-    return ticks.reshape(shard.shape) + (prior if shard.offered is None else prior[shard.offered])
+class Heard(NamedTuple):
+    """What the ballots say, whatever the priors: the weights of those who ticked every cell, every row's threshold."""
+
+    ticks: FloatArray
+    thresholds: FloatArray
+
+
+def hear(shard: Shard, parameters: Parameters) -> Heard:
+    """What the ballots of all rows say."""
+    return Heard(tick_weights(shard, parameters), thresholds(shard, parameters))
+
+
+def tick_weights(shard: Shard, parameters: Parameters) -> FloatArray:
+    """The weights of those who ticked, added up in every cell."""
+    weights = parameters.times(shard.multiplicities).weights
+    ticks = sums(shard.approval_cell, weights[shard.approval_voter], len(shard.instances) * shard.width)
+    return ticks.reshape(shard.shape)
 
 
 def thresholds(shard: Shard, parameters: Parameters) -> FloatArray:
@@ -18,16 +34,24 @@ def thresholds(shard: Shard, parameters: Parameters) -> FloatArray:
     return sums(shard.ballot_row, parameters.thresholds[shard.ballot_voter], len(shard.instances))
 
 
+def scores(shard: Shard, parameters: Parameters, heard: Heard | None = None) -> FloatArray:
+    """Weighted approval scores app_w of all cells: log-odds of the prior plus the weights of those who ticked."""
+    prior = parameters.prior_log_odds
+    ticks = tick_weights(shard, parameters) if heard is None else heard.ticks
+    return ticks + (prior if shard.offered is None else prior[shard.offered])
+
+
 def pushes(shard: Shard, parameters: Parameters) -> FloatArray:
     """What the ballots add to the log-odds of every cell, whatever its prior."""
-    weights = parameters.times(shard.multiplicities).weights
-    ticks = sums(shard.approval_cell, weights[shard.approval_voter], len(shard.instances) * shard.width)
-    return ticks.reshape(shard.shape) - thresholds(shard, parameters)[:, None]
+    heard = hear(shard, parameters)
+    return heard.ticks - heard.thresholds[:, None]
 
 
-def margins(shard: Shard, parameters: Parameters) -> FloatArray:
+def margins(shard: Shard, parameters: Parameters, heard: Heard | None = None) -> FloatArray:
     """app_w - tau: the log-odds of every cell before the size bounds are taken into account.
 
-    An empty ballot lowers them, a missing one does not: only cast ballots enter the threshold.
+    An empty ballot lowers them, a missing one does not: only cast ballots enter the threshold. What was `heard` from
+    the ballots is worked out unless it is given.
     """
-    return scores(shard, parameters) - thresholds(shard, parameters)[:, None]
+    heard = heard or hear(shard, parameters)
+    return scores(shard, parameters, heard) - heard.thresholds[:, None]

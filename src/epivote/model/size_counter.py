@@ -113,12 +113,11 @@ def plain_ends(lower: int, upper: int, n_alternatives: int) -> list[float]:
 
 def plain_backward(after: list[float], inside: float, outside: float, absorbing: bool) -> list[float]:
     """See `backward`."""
-    last = len(after) - 1
-    before = [outside * worth for worth in after]
-    for state in range(last):
-        before[state] += inside * after[state + 1]
-    if absorbing:
-        before[last] = (outside + inside) * after[last]
+    before, worth = [], after[0]
+    for following in after[1:]:
+        before.append(outside * worth + inside * following)
+        worth = following
+    before.append((outside + inside if absorbing else outside) * worth)
     return before
 
 

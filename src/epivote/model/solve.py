@@ -11,20 +11,25 @@ def solve_rising(
 ) -> float:
     """The x in [low, high] with f(x) = target, or the end of the interval nearest to it.
 
-    Newton's steps, halved into the bracket whenever they leave it; exact to a few units in the last place.
+    Newton's steps, halved into the bracket whenever they leave it; exact to a few units in the last place. An end is
+    looked at only where a step leads there.
     """
-    if value_and_slope(high)[0] <= target:
-        return high
-    if value_and_slope(low)[0] >= target:
-        return low
+    unseen = {low, high}
     x = min(max(start, low), high)
     for _ in range(MOST_STEPS):
         value, slope = value_and_slope(x)
         if value == target:
             break
         low, high = (x, high) if value < target else (low, x)
-        newton = x + (target - value) / slope if slope > 0 else low
-        following = newton if low < newton < high else (low + high) / 2
+        following = x + (target - value) / slope if slope > 0 else low
+        if not low < following < high:
+            end = high if value < target else low
+            if end in unseen:
+                at_end = value_and_slope(end)[0]
+                if at_end == target or (at_end < target) == (value < target):
+                    return end
+                unseen.remove(end)
+            following = (low + high) / 2
         if abs(following - x) <= CLOSE * (1 + abs(x)):
             break
         x = following

@@ -72,6 +72,10 @@ class PassCounts(NamedTuple):
         """Numbers of voters and alternatives."""
         return len(self.voters), len(self.occurrences)
 
+    def equal(self, other: PassCounts) -> bool:
+        """Whether the same was counted."""
+        return bool((self.occurrences == other.occurrences).all() and (self.voters == other.voters).all())
+
     def include(self, other: PassCounts) -> PassCounts:
         """Count these as well, in the same arrays."""
         np.add(self.voters, other.voters, out=self.voters)
