@@ -10,5 +10,6 @@ table_loops.py   what is asked once a fit has ended: `margins` and `log_partitio
 lanes.py         vectors of eight numbers, by which the loops of soft passes work on eight instances in lockstep
 masks.py         sets and ballots as the bits of 64-bit numbers
 pairs.py         pairs of voters counted for the first guess
+warm.py          makes all of them ready in a thread, while a large file is being read
 decorators.py    how loops are compiled; importing it loads numba
 """
