@@ -21,9 +21,9 @@ def warm_up_for(path: Path, method: str) -> None:
 def approvals_in(path: Path) -> int:
     """About how many approvals a table of ballots holds, from its size in bytes and the lines at its beginning.
 
-    A line has one approval, and one more for every `|`. That is right for the files that `pack` and `convert` write and
-    for one tick a line, too low where ticks are separated otherwise or are columns of 0 and 1, and 0 for anything
-    but a table of text: folders, pipes, compressed files, Parquet, JSON. Where it is too low the fit itself loads the loops,
+    A line has one approval, and one more for every `|`. That is right for the files that `convert` writes and for
+    one tick a line, too low where ticks are separated otherwise or are columns of 0 and 1, and 0 for anything but a
+    table of text: folders, pipes, compressed files, Parquet, JSON. Where it is too low the fit itself loads the loops,
     as it would without this; where it is too high another core has loaded them in vain.
     """
     if not path.is_file():
