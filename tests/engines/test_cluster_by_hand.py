@@ -1,6 +1,7 @@
 """How blocks are dealt to the workers of a cluster and what happens when some are lost, with workers played by hand."""
 
 import asyncio
+import pickle
 import threading
 from contextlib import contextmanager
 
@@ -48,7 +49,13 @@ class Actor:
     def __getattr__(self, method):
         if self.lost:
             raise RuntimeError("the worker is lost")
-        return lambda *given, **named: Call(lambda: getattr(self.local, method)(*given, **named), self.troubles)
+        return lambda *given, **named: Call(lambda: self.answer(method, *given, **named), self.troubles)
+
+    def answer(self, method, *given, **named):
+        if method != "sums":
+            return getattr(self.local, method)(*given, **named)
+        kind, parameters = given
+        return pickle.dumps(getattr(self.local, kind)(pickle.loads(parameters)))
 
 
 class Future:
@@ -160,6 +167,15 @@ def test_what_is_known_before_any_sets_is_asked_for_once(packed):
     assert found.fixed_counts(by_menu=False) is found.fixed_counts(by_menu=False)
 
 
+@pytest.mark.parametrize("method", ["hard_sums", "soft_sums"])
+def test_parameters_are_pickled_once_for_all_workers(packed, method, monkeypatch):
+    pickled, state = [], Parameters.__getstate__
+    monkeypatch.setattr(Parameters, "__getstate__", lambda one: (pickled.append(one), state(one))[1])
+    found = made(packed, Client({"one": 1, "two": 1, "three": 1}))
+    getattr(found, method)(PARAMETERS)
+    assert pickled == [PARAMETERS]
+
+
 LOST = {
     "known to be lost": {"lost": True},
     "nobody there": {"troubles": [OSError("nobody")]},
@@ -265,7 +281,9 @@ def test_an_engine_at_a_worker_has_its_threads_and_finds_the_same(packed, at_a_w
     expected = InMemoryWorkload(CROWD.ballots, BOUNDS).engine
 
     async def both():
-        return await at_worker.hard_sums(PARAMETERS), await at_worker.soft_sums(PARAMETERS)
+        return [
+            pickle.loads(await at_worker.sums(kind, pickle.dumps(PARAMETERS))) for kind in ("hard_sums", "soft_sums")
+        ]
 
     hard, (soft, total) = apart(asyncio.run, asyncio.wait_for(both(), SECONDS))
     np.testing.assert_array_equal(hard.voters, expected.hard_sums(PARAMETERS).voters)

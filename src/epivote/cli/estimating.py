@@ -30,6 +30,7 @@ from epivote.cli.options import (
 from epivote.cli.packed import aggregate_packed
 from epivote.cli.reporting import write_fitted
 from epivote.cli.show_review import MOST_AHEAD, review_table, show_review, write_review
+from epivote.cli.warming import warm_up_for
 from epivote.data.bounds import SizeBounds
 from epivote.data.packed import is_packed
 from epivote.data.parameters import Parameters
@@ -98,7 +99,7 @@ def aggregate(
         if scheduler is not None:
             raise InputError(f"--scheduler needs a packed folder; make one with: epivote pack {ballots} -o DIR")
         clock = Clock()
-        export = _read(ballots, reading, clock)
+        export = _read(ballots, reading, clock, fitting)
         if predictions is not None:
             _check_predictions(export, ballots)
         fitted = _fit(export, ballots, fitting, clock, checkpoint)
@@ -342,21 +343,21 @@ def plan(
 def _estimate_for_plan(ballots: Path, reading: Reading, size: str, gold: Path | None) -> Fitted:
     """All gold sets, also those of the file, are kept aside: they are there to check with."""
     clock = Clock()
-    export = _read(ballots, reading, clock)
+    fitting = Fitting(size, gold=gold, quick=True)
+    export = _read(ballots, reading, clock, fitting)
     any_gold = gold is not None or export.gold is not None
-    fitted = _fit(
-        export, ballots, Fitting(size, gold=gold, gold_use="score" if any_gold else "auto", quick=True), clock
-    )
+    fitted = _fit(export, ballots, replace(fitting, gold_use="score" if any_gold else "auto"), clock)
     fitted.check_gold()
     return fitted
 
 
 def _estimate(ballots: Path, reading: Reading, fitting: Fitting) -> Fitted:
     clock = Clock()
-    return _fit(_read(ballots, reading, clock), ballots, fitting, clock)
+    return _fit(_read(ballots, reading, clock, fitting), ballots, fitting, clock)
 
 
-def _read(ballots: Path, reading: Reading, clock: Clock) -> Export:
+def _read(ballots: Path, reading: Reading, clock: Clock, fitting: Fitting) -> Export:
+    warm_up_for(ballots, fitting.method)
     with clock.measure("read"), working(f"Reading {ballots}"):
         export = read_file(ballots, reading)
     clock.seconds["read"] -= export.encode_seconds

@@ -14,5 +14,6 @@ text_loops.py    rows of text cut into cells, and different texts numbered
 texts.py         the different texts that are known so far
 words.py         eight bytes of text at a time
 gather.py        the lists of many rows collected: `Lists.rows`
+warm.py          makes all of them ready in a thread, while a large file is being read
 decorators.py    how loops are compiled; importing it loads numba
 """

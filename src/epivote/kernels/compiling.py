@@ -2,13 +2,21 @@
 
 import sys
 from importlib.util import find_spec
+from threading import Event
 
 WORTH_LOADING = 1_000_000  # approvals in a fit from which loading numba (about a second) pays
 WORTH_CALLING = 20_000  # approvals from which a compiled pass beats arrays once loaded
+nobody_loads = Event()
+"""Is set except while a thread loads numba."""
+nobody_loads.set()
 
 
 def loaded() -> bool:
-    """Whether compiled loops are there already, so that calling them costs next to nothing."""
+    """Whether compiled loops are there already, so that calling them costs next to nothing.
+
+    Waits for a thread that is about to load them: what is compiled must not depend on how quick it is.
+    """
+    nobody_loads.wait()
     return "epivote.kernels.decorators" in sys.modules
 
 

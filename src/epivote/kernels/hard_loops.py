@@ -105,7 +105,8 @@ def hard_change(
 @inlined
 def margins_of(row, ballot_start, ballot_voter, masks, tick_start, tick_column, prior, pushes, margins):
     """Log-odds of one row's cells: ticks in the order of the ballots, then the prior, then the threshold."""
-    margins[:] = 0.0
+    for c in range(len(margins)):  # `margins[:] = 0.0` would be compiled as an assignment between arrays of any shape
+        margins[c] = 0.0
     threshold = 0.0
     for b in range(ballot_start[row], ballot_start[row + 1]):
         voter = ballot_voter[b]

@@ -35,15 +35,17 @@ def weigh_table(log_odds, lower, upper, odds, later, counter, within, log_partit
     rows, width = log_odds.shape
     for begin in range(0, rows, LANES):
         for lane in range(LANES):
-            row = min(begin + lane, rows - 1)
+            row = begin + lane if begin + lane < rows else rows - 1
             for c in range(width):
                 odds[c, lane] = math.exp(log_odds[row, c])
         store(counter, 0, weigh(odds, lower, upper, width, later, counter, within, 0))
-        for lane in range(min(LANES, rows - begin)):
-            row, partition = begin + lane, later[0, lane]
+        for row in range(begin, begin + LANES if begin + LANES < rows else rows):
+            lane = row - begin
+            partition = later[0, lane]
             if counter[0, lane] < LARGEST and partition > SMALLEST:
                 log_partition[row] = math.log(partition)
                 for c in range(width):
-                    inclusion[row, c] = min(within[c, lane] / partition, 1.0)
+                    share = within[c, lane] / partition
+                    inclusion[row, c] = share if share < 1.0 else 1.0
             else:
                 left[row] = True
