@@ -1,7 +1,8 @@
 """Compiled loops on their first use after an installation, and on later ones: `python -m benchmarks.first_use`.
 
 That command prints, as JSON, the seconds of computing that the process spends until all loops of EM and AMLE are ready,
-beyond loading numba. What is compiled is kept in the folder `NUMBA_CACHE_DIR`, empty at first.
+and then those that read plain text, beyond loading numba. What is compiled is kept in the folder `NUMBA_CACHE_DIR`,
+empty at first.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.processes import answer_of
-from epivote.kernels.warm import few_ballots, use_all
+from epivote.kernels.warm import few_ballots, use_all, use_text_loops
 
 ROWS = 3_300_000  # ballots, which make a file of 100 MB
 SETTINGS = {"rows": ROWS}
@@ -36,17 +37,19 @@ def one_use(folder: Path, source: Path) -> dict[str, float]:
     command = ("watched", "aggregate", str(source), "--size", "1..4", "--timings", "--out", str(folder / "out"))
     begin = time.perf_counter()
     told = answer_of(*command, NUMBA_CACHE_DIR=str(folder / "command"))
-    return {"loops": loops, "command": time.perf_counter() - begin, "computing": told["CPU"], "fit": told["fit"]}
+    return {**loops, "command": time.perf_counter() - begin, "computing": told["CPU"], "fit": told["fit"]}
 
 
-def seconds_for_loops() -> float:
-    """Computing until every loop was called once, beyond loading numba."""
+def seconds_for_loops() -> dict[str, float]:
+    """Computing until every loop was called once, those of fits and those that read text, beyond loading numba."""
     ballots = few_ballots()
     import_module("epivote.kernels.decorators")
     began = time.process_time()
     for soft in (True, False):
         use_all(ballots, soft=soft)
-    return time.process_time() - began
+    between = time.process_time()
+    use_text_loops()
+    return {"loops": between - began, "text": time.process_time() - between}
 
 
 if __name__ == "__main__":

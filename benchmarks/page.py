@@ -305,8 +305,9 @@ def first_use_part(results: Results) -> list[str]:
     found = results.first_use()
     if found is None:
         return []
-    columns = ["compiled loops", "loops of EM and AMLE, CPU s", "`epivote aggregate`, s", "of it fit, s", "CPU, s"]
-    keys = ("loops", "command", "fit", "computing")
+    of_loops = ["loops of EM and AMLE, CPU s", "loops that read text, CPU s"]
+    columns = ["compiled loops", *of_loops, "`epivote aggregate`, s", "of it fit, s", "CPU, s"]
+    keys = ("loops", "text", "command", "fit", "computing")
     rows = [[name, *(seconds(found[use][key]) for key in keys)] for use, name in USES.items()]
     return [
         f"The first large fit compiles its loops, once; a command does so while it reads a large file, here a CSV of "

@@ -273,13 +273,14 @@ def test_parts_of_an_iteration_are_told_beside_what_they_leave_to_the_whole(tmp_
 
 
 def test_the_first_use_of_loops_is_told_beside_a_later_one(tmp_path):
-    uses = {"first": (4.5, 20.0, 9.0, 25.0), "later": (0.5, 16.0, 6.0, 21.0)}
-    told = {use: dict(zip(("loops", "command", "fit", "computing"), each, strict=True)) for use, each in uses.items()}
+    uses = {"first": (4.5, 2.0, 20.0, 9.0, 25.0), "later": (0.5, 0.1, 16.0, 6.0, 21.0)}
+    columns = ("loops", "text", "command", "fit", "computing")
+    told = {use: dict(zip(columns, each, strict=True)) for use, each in uses.items()}
     kept = store(tmp_path)
     kept.measured("first_use", first_use.SETTINGS, lambda: {"bytes": 99_000_000, **told})
     lines = page(Results(kept)).splitlines()
-    assert "| nothing compiled yet | 4.50 | 20.0 | 9.00 | 25.0 |" in lines
-    assert "| compiled before | 0.500 | 16.0 | 6.00 | 21.0 |" in lines
+    assert "| nothing compiled yet | 4.50 | 2.00 | 20.0 | 9.00 | 25.0 |" in lines
+    assert "| compiled before | 0.500 | 0.100 | 16.0 | 6.00 | 21.0 |" in lines
     assert any("a CSV of 99 MB" in line for line in lines)
     (verdict,) = [line for line in lines if "compiling all loops" in line]
     assert "| 4.50 s | yes |" in verdict

@@ -192,7 +192,7 @@ def test_an_interrupt_does_not_wait_for_the_rest_of_the_file(write, monkeypatch)
     monkeypatch.setattr(plain_text, "CHUNK", 40)
     monkeypatch.setenv("EPIVOTE_THREADS", "2")
     path = write(SIMPLE + "ann,q3,b\nann,q4,b\n" * 10_000)
-    added, usual = [], plain_text._Part.add
+    added, usual = [], plain_text._FilePart.add
 
     def add(part, buffer, length):
         added.append(length)
@@ -200,7 +200,7 @@ def test_an_interrupt_does_not_wait_for_the_rest_of_the_file(write, monkeypatch)
             _thread.interrupt_main()
         return usual(part, buffer, length)
 
-    monkeypatch.setattr(plain_text._Part, "add", add)
+    monkeypatch.setattr(plain_text._FilePart, "add", add)
     with pytest.raises(KeyboardInterrupt):
         columns_of(path)
     assert len(added) < 4_000  # of about 9,000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from epivote.formats.plain_text import WORTH_COMPILING
 from epivote.formats.source import GZIP, PARQUET, ZIP
 from epivote.kernels.compiling import WORTH_LOADING
 from epivote.kernels.warm import warm_up
@@ -15,7 +16,7 @@ COMPILED = ("auto", "em", "amle")  # methods that learn about voters, in compile
 def warm_up_for(path: Path, method: str) -> None:
     """Begin to make loops ready if a fit by this method to the ballots of this file will use them."""
     if method in COMPILED and approvals_in(path) >= WORTH_LOADING:
-        warm_up(soft=method != "amle")
+        warm_up(soft=method != "amle", text=path.stat().st_size >= WORTH_COMPILING)
 
 
 def approvals_in(path: Path) -> int:

@@ -41,8 +41,8 @@ def plain_columns(table: TextTable, names: Sequence[str]) -> list[NumberedTexts]
     column_of = np.array([names.index(name) if name in names else -1 for name in table.columns])
     stop = Event()
 
-    def read(part: tuple[int, int]) -> _Part | None:
-        return _read_part(path, *part, _Part(table.separator, column_of), stop)
+    def read(part: tuple[int, int]) -> _FilePart | None:
+        return _read_part(path, *part, _FilePart(table.separator, column_of), stop)
 
     with ThreadPoolExecutor() as pool:
         try:
@@ -70,7 +70,7 @@ def _line_ranges(path: Path, begin: int, count: int) -> Iterator[tuple[int, int]
             begin = file.tell()
 
 
-def _read_part(path: Path, begin: int, end: int, part: _Part, stop: Event) -> _Part | None:
+def _read_part(path: Path, begin: int, end: int, part: _FilePart, stop: Event) -> _FilePart | None:
     """All rows between two places of a file; None if the text there is not plain, or if it was told to stop."""
     buffer: Bytes = np.empty(CHUNK + 1 + BEYOND, np.uint8)  # 1: a line feed that the last row may lack
     kept = 0
@@ -90,7 +90,7 @@ def _read_part(path: Path, begin: int, end: int, part: _Part, stop: Event) -> _P
     return part if begin == end else None
 
 
-class _Part:
+class _FilePart:
     """The columns in some part of a file, as far as it was read."""
 
     def __init__(self, separator: str, column_of: IntArray) -> None:
@@ -113,7 +113,7 @@ class _Part:
         return int(done)
 
 
-def _joined(parts: Sequence[_Part], column: int) -> NumberedTexts:
+def _joined(parts: Sequence[_FilePart], column: int) -> NumberedTexts:
     """One column of all parts."""
     first, *others = parts
     texts, numbers = first.texts[column], first.numbers[column]

@@ -15,15 +15,19 @@ import numpy as np
 
 from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
+from epivote.data.lists import Lists
 from epivote.data.parameters import Parameters
 from epivote.data.shards import make_shards
 from epivote.kernels import compiling
 from epivote.kernels.passes import CompiledPass
+from epivote.kernels.texts import BEYOND, Texts
 from epivote.model.statistics import PassCounts
 
 
-def warm_up(*, soft: bool) -> Thread | None:
+def warm_up(*, soft: bool, text: bool = False) -> Thread | None:
     """Begin to make the loops ready that a fit to ballots in memory uses: those of EM if `soft`, else those of AMLE.
+
+    If `text`, those that read plain text come first: whoever reads waits for them, since only one thread can compile.
 
     These are the ones for ballots without menus and gold on at most 64 alternatives; others are compiled where they are
     needed. Gives the thread, or None if there is nothing to do. A thread that fails leaves everything to the fit, which
@@ -32,23 +36,36 @@ def warm_up(*, soft: bool) -> Thread | None:
     if compiling.loaded() or not compiling.can_compile():
         return None
     compiling.nobody_loads.clear()
-    thread = Thread(target=_make_ready, args=(soft,), name="epivote-warm-up", daemon=True)
+    thread = Thread(target=_make_ready, args=(soft, text), name="epivote-warm-up", daemon=True)
     thread.start()
     return thread
 
 
-def _make_ready(soft: bool) -> None:
+def _make_ready(soft: bool, text: bool) -> None:
     with suppress(Exception):
         try:
             import_module("epivote.kernels.decorators")
         finally:
             compiling.nobody_loads.set()
+        if text:
+            use_text_loops()
         use_all(few_ballots(), soft=soft)
 
 
 def few_ballots() -> Ballots:
     """Two voters on two instances with two alternatives."""
     return Ballots.from_array(np.array([[[1, 0], [1, 1]], [[0, 1], [0, 1]]]))
+
+
+def use_text_loops() -> None:
+    """Call every loop once that reading plain text calls."""
+    from epivote.kernels.gather import gathered
+    from epivote.kernels.text_loops import split_rows
+
+    text, places, texts = np.zeros(1 + BEYOND, np.uint8), np.zeros((2, 1, 1), np.int64), Texts()
+    split_rows(text, 1, text, np.zeros(1, np.int64), *places)
+    numbers = texts.number(text, *places[:, 0])
+    gathered(Lists(np.zeros(2, np.int64), text[:0]), numbers)
 
 
 def use_all(ballots: Ballots, *, soft: bool) -> None:
