@@ -27,7 +27,7 @@ def margin_table(
 
 
 @compiled
-def weigh_table(log_odds, lower, upper, odds, later, counter, within, log_partition, inclusion, left):
+def weigh_table(log_odds, lower, upper, odds, later, fewer, within, log_partition, inclusion, left):
     """Fill in the logarithm of the sum over all allowed sets of every row, and the probability of every cell.
 
     What could leave the range of floats is noted in `left`.
@@ -38,10 +38,12 @@ def weigh_table(log_odds, lower, upper, odds, later, counter, within, log_partit
             row = min(begin + lane, rows - 1)
             for c in range(width):
                 odds[c, lane] = math.exp(log_odds[row, c])
-        store(counter, 0, weigh(odds, lower, upper, width, later, counter, within, 0))
+        everything, allowed = weigh(odds, lower, upper, width, later, fewer, within, 0)
+        store(odds, 0, everything)
+        store(fewer, 0, allowed)
         for lane in range(min(LANES, rows - begin)):
-            row, partition = begin + lane, later[0, lane]
-            if counter[0, lane] < LARGEST and partition > SMALLEST:
+            row, partition = begin + lane, fewer[0, lane]
+            if odds[0, lane] < LARGEST and partition > SMALLEST:
                 log_partition[row] = math.log(partition)
                 for c in range(width):
                     inclusion[row, c] = min(within[c, lane] / partition, 1.0)
