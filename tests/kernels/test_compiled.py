@@ -305,6 +305,24 @@ def test_masks_and_lists_find_what_arrays_find(alternatives, upper, monkeypatch)
     np.testing.assert_allclose(soft_compiled.log_likelihoods_, soft.log_likelihoods_, rtol=1e-11)
 
 
+@pytest.mark.parametrize("alternatives", [1, 6, 20, 65])
+@pytest.mark.parametrize(
+    "bounds", [(0, 0), (0, 1), (1, 1), (0, None), (1, None), (6, None), (1, 4), (1, 5), (2, 6), (0, 9), (4, 14)]
+)
+def test_sizes_are_counted_in_fours_whatever_the_bounds(alternatives, bounds):
+    """A counter runs four states at a time: bounds below, at and above every four."""
+    if max(size or 0 for size in bounds) > alternatives:
+        return
+    rng = np.random.default_rng(alternatives)
+    task = InMemoryWorkload(Ballots.from_array(rng.random((11, 7, alternatives)) < 0.3), SizeBounds(*bounds))
+    rates = rng.uniform(0.3, 0.9, 7), rng.uniform(0.1, 0.5, 7), rng.uniform(0.1, 0.6, alternatives)
+    for arrays, compiled in both(task):
+        (soft, total), (resoft, retotal) = (counted(one.soft, task, Parameters(*rates)) for one in (arrays, compiled))
+        np.testing.assert_allclose(resoft.voters, soft.voters, rtol=1e-12)
+        np.testing.assert_allclose(resoft.occurrences, soft.occurrences, rtol=1e-12)
+        assert retotal == pytest.approx(total, rel=1e-12)
+
+
 @pytest.mark.parametrize("alternatives", [3, 21, 64, 66])
 def test_rows_with_few_and_with_many_ballots_are_weighed_alike(alternatives):
     """A few instances are answered by everybody, most by some, the first by nobody but one."""
