@@ -10,7 +10,7 @@ def first_parts(
     parts,
     first, waiting, rows,  # Blocks  # noqa: ARG001
     ballot_voter, masks, factors, lower, upper, width,
-    left, ballot, unticked, said, priors, odds, later, fewer, within, inclusion, seen, shares,  # Room  # noqa: ARG001
+    left, ballot, unticked, said, priors, odds, later, fewer, within, seen, shares,  # Room  # noqa: ARG001
     voters,
 ):  # fmt: skip
     """Multiply the odds of every block; with more parts weigh sets, then count hits."""
@@ -19,4 +19,4 @@ def first_parts(
         if parts > 1:
             weigh(odds, lower, upper, width, later, fewer, within, 0)
         if parts > 2:
-            count(block, waiting, width, inclusion, ballot_voter, ballot, unticked, said, every(1.0), voters)
+            count(block, waiting, width, within, ballot_voter, ballot, unticked, said, every(1.0), voters)

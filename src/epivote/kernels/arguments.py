@@ -142,7 +142,6 @@ class Room(NamedTuple):
     later: FloatArray
     fewer: FloatArray
     within: FloatArray
-    inclusion: FloatArray
     seen: FloatArray
     shares: FloatArray
 
@@ -153,7 +152,7 @@ class Room(NamedTuple):
         padded = -(-width // FOUR) * FOUR
         cells, states = groups * padded, width * states_per_cell(shard.lower, shard.upper, width)
         ballot, unticked, said, priors, odds, later, *others = tables(
-            *(most, most, most + 1), *(cells, padded, states), *(width, cells, padded, cells, 2 * groups + 1)
+            *(most, most, most + 1), *(cells, padded, states), *(width, cells, cells, 2 * groups + 1)
         )
         later = later.reshape(width, -1, LANES)
         later[:] = 1.0

@@ -41,7 +41,7 @@ def soft_pass(
     first, waiting, rows,  # Blocks
     ballot_voter, masks, tick_start, tick_column, offered,  # BallotColumns
     lower, upper, width, factors, weights,
-    left, ballot, unticked, said, priors, odds, later, fewer, within, inclusion, seen, shares,  # Room
+    left, ballot, unticked, said, priors, odds, later, fewer, within, seen, shares,  # Room
     voters, prior_odds, occurrences,
 ):  # fmt: skip
     """Weigh the cells of all rows, count, and add up the logarithms of their sums over all sets and groups.
@@ -83,6 +83,7 @@ def soft_pass(
         if any_at_least(product, every(LARGEST)) or any_at_least(every(SMALLEST), product):
             total += logarithm(product, shares, groups)
             product = one
+        # From here on the first rows of `within` turn into the probabilities of the cells.
         limit, size = where_larger(usable, every(SMALLEST), one, none), none
         for k in range(groups):
             chance = smaller(times(load(shares, k), share), limit)
@@ -93,16 +94,16 @@ def soft_pass(
                 store(seen, k * padded + c, plus(load(seen, k * padded + c), inside))
                 size = plus(size, inside)
                 if k:
-                    inside = plus(inside, load(inclusion, c))
-                store(inclusion, c, inside)
+                    inside = plus(inside, load(within, c))
+                store(within, c, inside)
         if masks is not None:
-            count(block, waiting, width, inclusion, ballot_voter, ballot, unticked, said, size, voters)
+            count(block, waiting, width, within, ballot_voter, ballot, unticked, said, size, voters)
         if tick_start is not None:
-            count_lists(block, first, waiting, ballot_voter, tick_start, tick_column, inclusion, said, size, voters)
+            count_lists(block, first, waiting, ballot_voter, tick_start, tick_column, within, said, size, voters)
         if offered is not None:
             for c in range(width):
                 for lane in range(LANES):
-                    occurrences[offered[rows[block, lane], c]] += inclusion[c, lane]
+                    occurrences[offered[rows[block, lane], c]] += within[c, lane]
     return total + logarithm(product, shares, groups)
 
 
