@@ -252,8 +252,9 @@ def weigh(odds, lower, upper, width, later, fewer, within, at):
         count_back(odds, width, later, height, s, lower - lowest)
     everything, allowed, first = every(1.0), every(0.0 if lower else 1.0), min(last, 1) - lowest
     for s in range(0, height - 1, FOUR):
+        kept = absorbing or s + FOUR < height - 1
         everything, allowed = count_forth(
-            odds, width, later, height, s, lowest, fewer, within, at, everything, allowed, first
+            odds, width, later, height, s, lowest, fewer, kept, within, at, everything, allowed, first
         )
     if absorbing:
         enough = every(0.0 if last else 1.0)
@@ -286,13 +287,13 @@ def count_back(odds, width, later, height, s, enough):
 
 
 @inlined
-def count_forth(odds, width, later, height, s, lowest, fewer, within, at, everything, allowed, one_more):
+def count_forth(odds, width, later, height, s, lowest, fewer, kept, within, at, everything, allowed, one_more):
     """Count how often four states are reached before each cell, and add what they are worth with it to `within`.
 
-    The fourth is kept in `fewer` for the state above it. With the first four states all products and sums are
-    worked out that need only one walk: `everything`, and `allowed` from the first cell that is in a set, after which
-    state 1 goes on, row `one_more` of a cell. State 0, below the four or one of them, stays at 1; states below it
-    stay at 0.
+    The fourth is kept in `fewer` if the state above it is counted, too; otherwise the table would only crowd the first
+    cache. With the first four states two sums are worked out as well: `everything`, and `allowed` by the first cell of
+    a set, after which the counter goes on from state 1, row `one_more` of a cell. State 0, below the four or one of
+    them, stays at 1; states below it stay at 0.
     """
     none, one, state = every(0.0), every(1.0), lowest + s
     first, second = one if state == 0 else none, one if state == -1 else none
@@ -311,7 +312,8 @@ def count_forth(odds, width, later, height, s, lowest, fewer, within, at, everyt
         inside = plus_product(inside, third, load(later, place + 3))
         inside = plus_product(inside, fourth, load(later, place + FOUR))
         store(within, at + c, plus_product(so_far, odd, inside))
-        store(fewer, c, fourth)
+        if kept:
+            store(fewer, c, fourth)
         fourth = plus_product(fourth, odd, third)
         third = plus_product(third, odd, second)
         second = plus_product(second, odd, first)
