@@ -10,13 +10,13 @@ def first_parts(
     parts,
     first, waiting, rows,  # Blocks  # noqa: ARG001
     ballot_voter, masks, factors, lower, upper, width,
-    left, voter, mask, said, priors, odds, later, counter, within, inclusion, seen, shares,  # Room  # noqa: ARG001
+    left, ballot, unticked, said, priors, odds, later, fewer, within, seen, shares,  # Room  # noqa: ARG001
     voters,
 ):  # fmt: skip
     """Multiply the odds of every block; with more parts weigh sets, then count hits."""
     for block in range(len(first)):
-        multiply(block, first, waiting, ballot_voter, masks, factors, priors, odds, voter, mask, said)
+        multiply(block, first, waiting, ballot_voter, masks, factors, priors, odds, ballot, unticked, said)
         if parts > 1:
-            weigh(odds, lower, upper, width, later, counter, within, 0)
+            weigh(odds, lower, upper, width, later, fewer, within, 0)
         if parts > 2:
-            count(block, waiting, width, inclusion, voter, mask, said, every(1.0), voters)
+            count(block, waiting, width, within, ballot_voter, ballot, unticked, said, every(1.0), voters)

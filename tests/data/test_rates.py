@@ -36,7 +36,7 @@ def test_everything_that_follows_from_rates():
     assert ONE.pushes.tolist() == [pytest.approx(pair) for pair in zip(weights, thresholds, strict=True)]
     assert ONE.largest_push == pytest.approx(max(abs(w) + abs(h) for w, h in zip(weights, thresholds, strict=True)))
     assert ONE.prior_log_odds.tolist() == pytest.approx([log_of(t) for t in T])
-    factors = [(p / q, (1 - p) / (1 - q)) for p, q in zip(P, Q, strict=True)]
+    factors = [(p / q / ((1 - p) / (1 - q)), (1 - p) / (1 - q)) for p, q in zip(P, Q, strict=True)]
     assert ONE.factors.tolist() == [pytest.approx(pair, rel=1e-4) for pair in factors]
     logs = ONE.logs
     for found, expected in (

@@ -1,6 +1,7 @@
 """Large files of plain text: the same ballots, notes and errors as by columns of text, whatever the file holds."""
 
-import _thread
+import signal
+import threading
 
 import numpy as np
 import pytest
@@ -197,7 +198,7 @@ def test_an_interrupt_does_not_wait_for_the_rest_of_the_file(write, monkeypatch)
     def add(part, buffer, length):
         added.append(length)
         if len(added) == 3:
-            _thread.interrupt_main()
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
         return usual(part, buffer, length)
 
     monkeypatch.setattr(plain_text._FilePart, "add", add)

@@ -16,7 +16,7 @@ from epivote.data.calibration import Calibration
 from epivote.engines import memory
 from epivote.estimate.workload import InMemoryWorkload
 from epivote.kernels import compiling
-from epivote.kernels.arguments import LANES, MOST_STATES
+from epivote.kernels.arguments import LANES, MOST_STATES, states_per_cell
 from epivote.kernels.lanes import store
 from epivote.kernels.log_loops import weigh_margins
 from epivote.kernels.passes import CompiledPass
@@ -208,15 +208,17 @@ def test_a_second_pass_at_the_same_parameters_chooses_nothing_anew():
 
 
 @njit
-def weigh_alone(odds, lower, upper, later, counter, within):
-    """`weigh`, with the sum over all sets in the first row of `counter`: only loops can take a vector."""
-    store(counter, 0, weigh(odds, lower, upper, len(odds), later, counter, within, 0))
+def weigh_alone(odds, lower, upper, later, fewer, within, sums):
+    """`weigh`, with the sums over all sets and over the allowed ones in a table: only loops can take a vector."""
+    everything, allowed = weigh(odds, lower, upper, len(odds), later, fewer, within, 0)
+    store(sums, 0, everything)
+    store(sums, 1, allowed)
 
 
 @given(
-    st.lists(st.floats(-900, 900) | st.sampled_from([0.0, 1.0, -1.0]), min_size=1, max_size=9),
-    st.integers(0, 9),
-    st.integers(0, 9),
+    st.lists(st.floats(-900, 900) | st.sampled_from([0.0, 1.0, -1.0]), min_size=1, max_size=13),
+    st.integers(0, 13),
+    st.integers(0, 13),
     st.integers(0, LANES - 1),
 )
 def test_one_row_is_weighed_alike_however_large_its_margins(margins, lower, more, lane):
@@ -230,12 +232,11 @@ def test_one_row_is_weighed_alike_however_large_its_margins(margins, lower, more
     assert total == pytest.approx(expected_total[0], rel=1e-12, abs=1e-10)
     np.testing.assert_allclose(found, expected[0], rtol=1e-9, atol=1e-12)
     if np.abs(row).max() < 700:
-        states = (lower if upper >= width else upper) + 1
-        later, counter = np.empty(((width + 1) * states, LANES)), np.empty((states, LANES))
-        odds, within = np.ones((width, LANES)), np.empty((width, LANES))
+        later = np.ones((width, states_per_cell(lower, upper, width), LANES))
+        odds, fewer, within, sums = np.ones((width, LANES)), *np.full((2, width, LANES), np.nan), np.empty((2, LANES))
         odds[:, lane] = np.exp(row)
-        weigh_alone(odds, lower, upper, later, counter, within)
-        everything, partition = counter[0, lane], later[0, lane]
+        weigh_alone(odds, lower, upper, later, fewer, within, sums)
+        everything, partition = sums[:, lane]
         if everything < LARGEST and partition > 1 / LARGEST:
             found = within[:, lane] / partition
             assert np.log(partition) == pytest.approx(expected_total[0], rel=1e-12, abs=1e-10)
@@ -304,6 +305,24 @@ def test_masks_and_lists_find_what_arrays_find(alternatives, upper, monkeypatch)
     np.testing.assert_allclose(soft_compiled.log_likelihoods_, soft.log_likelihoods_, rtol=1e-11)
 
 
+@pytest.mark.parametrize("alternatives", [1, 6, 20, 65])
+@pytest.mark.parametrize(
+    "bounds", [(0, 0), (0, 1), (1, 1), (0, None), (1, None), (6, None), (1, 4), (1, 5), (2, 6), (0, 9), (4, 14)]
+)
+def test_sizes_are_counted_in_fours_whatever_the_bounds(alternatives, bounds):
+    """A counter runs four states at a time: bounds below, at and above every four."""
+    if max(size or 0 for size in bounds) > alternatives:
+        return
+    rng = np.random.default_rng(alternatives)
+    task = InMemoryWorkload(Ballots.from_array(rng.random((11, 7, alternatives)) < 0.3), SizeBounds(*bounds))
+    rates = rng.uniform(0.3, 0.9, 7), rng.uniform(0.1, 0.5, 7), rng.uniform(0.1, 0.6, alternatives)
+    for arrays, compiled in both(task):
+        (soft, total), (resoft, retotal) = (counted(one.soft, task, Parameters(*rates)) for one in (arrays, compiled))
+        np.testing.assert_allclose(resoft.voters, soft.voters, rtol=1e-12)
+        np.testing.assert_allclose(resoft.occurrences, soft.occurrences, rtol=1e-12)
+        assert retotal == pytest.approx(total, rel=1e-12)
+
+
 @pytest.mark.parametrize("alternatives", [3, 21, 64, 66])
 def test_rows_with_few_and_with_many_ballots_are_weighed_alike(alternatives):
     """A few instances are answered by everybody, most by some, the first by nobody but one."""
@@ -342,7 +361,7 @@ def test_rows_in_range_are_not_compiled_for_logarithms():
 
 def test_rows_with_too_many_states_for_lockstep_are_weighed_one_by_one():
     width, upper = 1500, 1400
-    assert (width + 1) * (upper + 1) > MOST_STATES
+    assert width * states_per_cell(1, upper, width) > MOST_STATES
     rng = np.random.default_rng(1)
     task = InMemoryWorkload(Ballots.from_array(rng.random((2, 3, width)) < 0.5), SizeBounds(1, upper))
     parameters = Parameters(np.full(3, 0.9), np.full(3, 0.2), np.full(width, 0.4))

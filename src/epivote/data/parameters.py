@@ -163,12 +163,12 @@ class Parameters:
 
     @cached_property
     def factors(self) -> FloatArray:
-        """Per voter: the factor by which a tick, and a non-tick, multiplies an alternative's odds.
+        """Per voter: what a tick multiplies an alternative's odds by on top of a non-tick, and what a non-tick does.
 
         Infinite or 0 where that is out of range.
         """
         with np.errstate(over="ignore", under="ignore"):
-            return np.exp(np.stack([self.weights - self.thresholds, -self.thresholds], axis=1))
+            return np.exp(np.stack([self.weights, -self.thresholds], axis=1))
 
     def times(self, multiplicities: IntArray | None) -> Parameters:
         """The same rates, for voters whose ballots count so many times; worked out once, however many shards ask.

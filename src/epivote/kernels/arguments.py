@@ -6,6 +6,7 @@ columns of ballots are passed read-only, whatever they were before.
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +18,8 @@ from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
 from epivote.model.statistics import GoldRows
 
-LANES = 8  # rows side by side in a soft pass: two registers of 256 bits; 4 and 16 took longer on the reference crowd M
-TWO = 2  # cells at a time: with 4 there were too few registers, and a pass took a tenth longer
+LANES = 8  # rows side by side in a soft pass: a register of 512 bits; 4 and 16 took longer on the reference crowd M
+FOUR = 4  # cells, or states of a size counter, at a time: the next result comes while an addition takes four cycles
 MOST_STATES = 1 << 21  # of a size counter over all cells: 128 MB; rows with more are weighed one by one
 MOST_FOR_MASKS = 1_000_000
 """Voters that rows of masks may stand for: beyond that margins might not fit the whole numbers that order them."""
@@ -118,29 +119,29 @@ class Blocks(NamedTuple):
 
     @property
     def most(self) -> int:
-        """The largest number of ballots on a row."""
-        return -int(self.waiting.min(initial=0))
+        """The largest number of ballots on a row: that of the first one."""
+        return -int(self.waiting[0, 0]) if len(self.waiting) else 0
 
 
 class Room(NamedTuple):
-    """Tables that a soft pass works in, each with a column per lane; the number of cells is rounded up to an even one.
+    """Tables that a soft pass works in, each with a column per lane; the number of cells is rounded up to fours.
 
-    Of every block `left` says which rows were not weighed. Of every ballot in turn there are the voter, the mask and
-    what it said; of every cell the prior and the odds; of every state of a size counter what comes later and where it
-    stands; of every cell and group what the sets with it are worth, in all and as sums over all blocks. `shares` has
-    the groups of a block, two sums, and the sizes of the groups.
+    Of every block `left` says which rows were not weighed. Of every ballot in turn there are its place, the cells it
+    does not tick as bits, and what it says; of every cell the prior and the odds; of every cell and state of a size
+    counter what `later` cells add; of every cell how often `fewer` are counted before it; of every cell and group what
+    the sets with it are worth, in all and as sums over all blocks. `shares` has the groups of a block, a row for
+    sums, and the sizes of the groups.
     """
 
     left: BoolArray
-    voter: IntArray
-    mask: IntArray
+    ballot: IntArray
+    unticked: IntArray
     said: FloatArray
     priors: FloatArray
     odds: FloatArray
     later: FloatArray
-    counter: FloatArray
+    fewer: FloatArray
     within: FloatArray
-    inclusion: FloatArray
     seen: FloatArray
     shares: FloatArray
 
@@ -148,27 +149,36 @@ class Room(NamedTuple):
     def of(cls, shard: Shard, blocks: Blocks, prior_odds: FloatArray) -> Room:
         """For priors with a row per group; the odds of a further group are those of the one before times a ratio."""
         most, groups, width = blocks.most, len(prior_odds), shard.width
-        padded = -(-width // TWO) * TWO
-        cells, states = groups * padded, states_of(shard.lower, shard.upper, width)
-        of_ballots, of_sizes = (most, most, 2 * most + 1), ((width + 1) * states, states)
-        voter, mask, *of_cells = tables(*of_ballots, cells, padded, *of_sizes, cells, padded, cells, 2 * groups + 2)
+        padded = -(-width // FOUR) * FOUR
+        cells, states = groups * padded, width * states_per_cell(shard.lower, shard.upper, width)
+        ballot, unticked, said, priors, odds, later, *others = tables(
+            *(most, most, most + 1), *(cells, padded, states), *(width, cells, cells, 2 * groups + 1)
+        )
+        later = later.reshape(width, -1, LANES)
+        later[:] = 1.0
         if shard.offered is None:
-            priors = of_cells[1].reshape(groups, padded, LANES)[:, :width]
-            priors[0] = prior_odds[0, :, None]
-            priors[1:] = (prior_odds[1:] / prior_odds[:-1])[:, :, None]
-        return cls(np.zeros(blocks.rows.shape, bool), voter.view(np.int64), mask.view(np.int64), *of_cells)
+            priors[:width] = prior_odds[0, :, None]
+            for k in range(1, groups):
+                priors[k * padded : k * padded + width] = (prior_odds[k] / prior_odds[k - 1])[:, None]
+        left = np.zeros(blocks.rows.shape, bool)
+        return cls(left, ballot.view(np.int64), unticked.view(np.int64), said, priors, odds, later, *others)
 
 
-def states_of(lower: int, upper: int, width: int) -> int:
-    """How many states a size counter has."""
-    return (lower if upper >= width else upper) + 1
+def states_per_cell(lower: int, upper: int, width: int) -> int:
+    """How many rows of a cell a size counter needs: some fours of states and the last one, where it stops counting.
+
+    Those from 1 on are asked for; the number is rounded up by states below.
+    """
+    last = lower if upper >= width else upper
+    return FOUR * max(1, (last + FOUR - 2) // FOUR) + 1
 
 
 def tables(*heights: int) -> list[FloatArray]:
     """Tables of zeros with a column per lane, whose rows begin where lines of the cache do."""
     room = np.zeros((sum(heights) + 1) * LANES)
-    begin = -(room.ctypes.data // room.itemsize) % LANES
-    return np.split(room[begin : begin + sum(heights) * LANES].reshape(-1, LANES), np.cumsum(heights)[:-1])
+    begin = -(room.__array_interface__["data"][0] // room.itemsize) % LANES
+    rows = room[begin : begin + sum(heights) * LANES].reshape(-1, LANES)
+    return [rows[end - height : end] for height, end in zip(heights, accumulate(heights), strict=True)]
 
 
 class Moves(NamedTuple):

@@ -2,7 +2,7 @@
 
 A compiler turns loops over lanes into vector instructions only where it can prove that no two arrays overlap, which it
 rarely can. So these functions say it outright; the compiler splits a vector into as many registers as the processor
-needs. Tables have `LANES` columns, and a vector is a row of a table, or two rows. There are no checks: rows must exist.
+needs. Tables have `LANES` columns, and a vector is a row of a table. There are no checks: rows must exist.
 """
 
 from typing import Any
@@ -12,20 +12,19 @@ from numba import extending, types
 from numba.core import cgutils
 from numba.extending import models, register_model
 
-from epivote.kernels.arguments import LANES, TWO
+from epivote.kernels.arguments import LANES
 
 intrinsic: Any = extending.intrinsic  # typed as if it took the context, which it is given
 
 NUMBER_BYTES = 8  # of a float or integer of 64 bits
-PLACES = 64  # of a mask
 
 
 class Vector(types.Type):
-    """A number of the same kind, float or integer of 64 bits, in every lane of so many rows."""
+    """A number of the same kind, float or integer of 64 bits, in every lane."""
 
-    def __init__(self, dtype, rows=1):
-        self.dtype, self.rows = dtype, rows
-        super().__init__(name=f"Vector({dtype}, {rows})")
+    def __init__(self, dtype):
+        self.dtype = dtype
+        super().__init__(name=f"Vector({dtype})")
 
 
 @register_model(Vector)
@@ -34,30 +33,21 @@ class VectorModel(models.PrimitiveModel):
 
     def __init__(self, manager, kind):
         element = manager.lookup(kind.dtype).get_value_type()
-        super().__init__(manager, kind, ir.VectorType(element, kind.rows * LANES))
+        super().__init__(manager, kind, ir.VectorType(element, LANES))
 
 
 FLOATS, INTEGERS = Vector(types.float64), Vector(types.int64)
 
 
-def _loading(rows):
-    """What loads so many rows of a table."""
+@intrinsic
+def load(_context, table, row):
+    """A row of a table."""
+    kind = Vector(table.dtype)
 
-    def load(_context, table, row):
-        kind = Vector(table.dtype, rows)
+    def generate(context, builder, _signature, arguments):
+        return builder.load(_place(context, builder, table, kind, *arguments), align=NUMBER_BYTES)
 
-        def generate(context, builder, _signature, arguments):
-            return builder.load(_place(context, builder, table, kind, *arguments), align=NUMBER_BYTES)
-
-        return kind(table, types.intp), generate
-
-    return load
-
-
-load = intrinsic(_loading(1))
-"""A row of a table."""
-load_two = intrinsic(_loading(TWO))
-"""A row of a table and the one after it."""
+    return kind(table, types.intp), generate
 
 
 @intrinsic
@@ -73,44 +63,52 @@ def store(_context, table, row, vector):
 
 
 @intrinsic
-def gather(_context, table, column, numbers):
-    """`table[number, column]` for the number in every lane; of a list if `column` is None."""
-    columns, found = table.ndim, Vector(types.float64 if table.dtype == types.float64 else types.int64)
+def gather(_context, numbers, places, row):
+    """The integers of a list in the places that a row of the table `places` names."""
 
     def generate(context, builder, _signature, arguments):
-        source, at, where = arguments
-        values = ir.Constant(context.get_value_type(found), ir.Undefined)
-        for lane in range(LANES):
-            place = builder.extract_element(where, _lane(lane))
-            if columns > 1:
-                place = builder.add(builder.mul(place, place.type(2)), at)
-            value = builder.load(builder.gep(_data(context, builder, table, source), [place]))
-            if value.type != values.type.element:
-                widen = builder.sext if table.dtype.signed else builder.zext
-                value = widen(value, values.type.element)
-            values = builder.insert_element(values, value, _lane(lane))
-        return values
+        found = ir.Constant(context.get_value_type(INTEGERS), ir.Undefined)
+        for lane, number in enumerate(_numbers(context, builder, numbers, places, arguments)):
+            found = builder.insert_element(found, number, _lane(lane))
+        return found
 
-    return found(table, types.none if columns == 1 else types.intp, INTEGERS), generate
+    return INTEGERS(numbers, places, types.intp), generate
 
 
 @intrinsic
-def add_pairs(_context, table, numbers, first, second):
-    """Add the two vectors, lane by lane, to the two columns of `table[number]`; numbers may repeat."""
-    pair = ir.VectorType(ir.DoubleType(), 2)
+def gather_pairs(_context, table, numbers, places, row):
+    """The two columns of `table[number]` for the numbers that `gather` would give."""
+    both = types.UniTuple(FLOATS, 2)
 
     def generate(context, builder, _signature, arguments):
-        to, where, one, other = arguments
-        for lane in range(LANES):
-            number = builder.extract_element(where, _lane(lane))
-            place = builder.gep(_data(context, builder, table, to), [builder.mul(number, number.type(2))])
-            place = builder.bitcast(place, pair.as_pointer())
+        pairs = [
+            builder.load(_pair(context, builder, table, arguments[0], number), align=NUMBER_BYTES)
+            for number in _numbers(context, builder, numbers, places, arguments[1:])
+        ]
+        even, odd = _joined(builder, pairs[::2]), _joined(builder, pairs[1::2])
+        firsts = [lane // 2 * 2 + lane % 2 * LANES for lane in range(LANES)]
+        columns = [builder.shuffle_vector(even, odd, _lanes(*(one + column for one in firsts))) for column in (0, 1)]
+        return context.make_tuple(builder, both, columns)
+
+    return both(table, numbers, places, types.intp), generate
+
+
+@intrinsic
+def add_pairs(_context, table, numbers, places, row, first, second):
+    """Add two vectors, lane by lane, to the columns of `table[number]` for the numbers that `gather` would give.
+
+    Numbers may repeat.
+    """
+
+    def generate(context, builder, _signature, arguments):
+        *where, one, other = arguments[1:]
+        for lane, number in enumerate(_numbers(context, builder, numbers, places, where)):
+            place = _pair(context, builder, table, arguments[0], number)
             both = builder.shuffle_vector(one, other, _lanes(lane, LANES + lane))
-            sums = builder.fadd(builder.load(place, align=NUMBER_BYTES), both)
-            builder.store(sums, place, align=NUMBER_BYTES)
+            builder.store(builder.fadd(builder.load(place, align=NUMBER_BYTES), both), place, align=NUMBER_BYTES)
         return context.get_dummy_value()
 
-    return types.none(table, INTEGERS, FLOATS, FLOATS), generate
+    return types.none(table, numbers, places, types.intp, FLOATS, FLOATS), generate
 
 
 @intrinsic
@@ -125,38 +123,25 @@ def every(_context, number):
 
 
 @intrinsic
-def twofold(_context, vector):
-    """The same row twice."""
-
-    def generate(_context, builder, _signature, arguments):
-        return builder.shuffle_vector(arguments[0], arguments[0], _lanes(*list(range(LANES)) * TWO))
-
-    return Vector(vector.dtype, TWO)(vector), generate
-
-
-@intrinsic
-def plus_two(_context, vector, two):
-    """A row plus each of two rows."""
-
-    def generate(_context, builder, _signature, arguments):
-        total, rows = arguments
-        for row in range(TWO):
-            one = builder.shuffle_vector(rows, rows, _lanes(*range(row * LANES, (row + 1) * LANES)))
-            total = builder.fadd(total, one)
-        return total
-
-    return vector(vector, two), generate
-
-
-@intrinsic
 def plus(_context, one, other):
-    """The sum, of floats or of integers."""
-    name = "fadd" if one.dtype == types.float64 else "add"
+    """The sum, of floats or of integers; the sign of a sum of 0 is left open."""
 
     def generate(_context, builder, _signature, arguments):
-        return getattr(builder, name)(*arguments)
+        if one.dtype == types.float64:
+            return builder.fadd(*arguments, flags=("nsz",))
+        return builder.add(*arguments)
 
     return one(one, one), generate
+
+
+@intrinsic
+def opposite(_context, integers):
+    """All bits turned over."""
+
+    def generate(_context, builder, _signature, arguments):
+        return builder.not_(*arguments)
+
+    return integers(integers), generate
 
 
 @intrinsic
@@ -203,20 +188,6 @@ def smaller(_context, one, other):
 
 
 @intrinsic
-def bits_of(_context, masks, first):
-    """The masks moved up until bit `first` is the highest, and in a second row the bit after it."""
-
-    def generate(context, builder, _signature, arguments):
-        mask, place = arguments
-        last = builder.shl(mask, _everywhere(builder, builder.sub(place.type(PLACES - TWO), place)))
-        two = builder.shuffle_vector(last, last, _lanes(*list(range(LANES)) * TWO))
-        more = [TWO - 1 - lane // LANES for lane in range(TWO * LANES)]
-        return builder.shl(two, ir.Constant(two.type, more))
-
-    return Vector(masks.dtype, TWO)(masks, types.int64), generate
-
-
-@intrinsic
 def where_negative(_context, integers, then, otherwise):
     """Of two vectors the first in lanes whose integer has its highest bit set, else the second."""
 
@@ -229,6 +200,32 @@ def where_negative(_context, integers, then, otherwise):
 
 
 @intrinsic
+def where_apart(_context, one, other, then, otherwise):
+    """Of two vectors the first in lanes whose two integers share no bit, else the second.
+
+    Asked this way round, with 0 or 1 as the second vector, a sum or product with the result becomes a single
+    instruction under a mask where the processor has those (AVX-512).
+    """
+
+    def generate(_context, builder, _signature, arguments):
+        bits = builder.and_(*arguments[:2])
+        return builder.select(builder.icmp_signed("==", bits, ir.Constant(bits.type, [0] * LANES)), *arguments[2:])
+
+    return then(one, other, then, then), generate
+
+
+@intrinsic
+def any_at_least(_context, one, other):
+    """Whether in some lane the first number is as large as the second, or larger."""
+
+    def generate(_context, builder, _signature, arguments):
+        lanes = builder.bitcast(builder.fcmp_ordered(">=", *arguments), ir.IntType(LANES))
+        return builder.icmp_unsigned("!=", lanes, lanes.type(0))
+
+    return types.boolean(one, one), generate
+
+
+@intrinsic
 def where_larger(_context, one, other, then, otherwise):
     """Of two vectors the first in lanes where one number is larger than the other."""
 
@@ -238,6 +235,31 @@ def where_larger(_context, one, other, then, otherwise):
     return then(one, one, then, then), generate
 
 
+def _numbers(context, builder, numbers, places, arguments):
+    """The integers of a list in the places that a row of a table names, widened to 64 bits.
+
+    Places are read one by one: cheaper than to take a vector apart.
+    """
+    values, table, row = arguments
+    found = []
+    for lane in range(LANES):
+        at = builder.add(builder.mul(row, row.type(LANES)), row.type(lane))
+        place = builder.load(builder.gep(_data(context, builder, places, table), [at]))
+        number = builder.load(builder.gep(_data(context, builder, numbers, values), [place]))
+        if number.type != place.type:
+            number = (builder.sext if numbers.dtype.signed else builder.zext)(number, place.type)
+        found.append(number)
+    return found
+
+
+def _joined(builder, vectors):
+    """Vectors one after the other as one; there must be 2, 4, 8 and so on."""
+    while len(vectors) > 1:
+        lanes = _lanes(*range(2 * vectors[0].type.count))
+        vectors = [builder.shuffle_vector(vectors[i], vectors[i + 1], lanes) for i in range(0, len(vectors), 2)]
+    return vectors[0]
+
+
 def _data(context, builder, kind, table):
     return context.make_array(kind)(context, builder, table).data
 
@@ -245,6 +267,11 @@ def _data(context, builder, kind, table):
 def _place(context, builder, kind, vector, table, row):
     place = builder.gep(_data(context, builder, kind, table), [builder.mul(row, row.type(LANES))])
     return builder.bitcast(place, context.get_value_type(vector).as_pointer())
+
+
+def _pair(context, builder, kind, table, row):
+    place = builder.gep(_data(context, builder, kind, table), [builder.mul(row, row.type(2))])
+    return builder.bitcast(place, ir.VectorType(ir.DoubleType(), 2).as_pointer())
 
 
 def _lane(number):

@@ -24,7 +24,7 @@ from epivote.kernels.arguments import (
     Moves,
     Room,
     has_masks,
-    states_of,
+    states_per_cell,
     tables,
 )
 from epivote.model.groups import GroupCounts, group_log_weights, group_pass
@@ -131,7 +131,7 @@ class CompiledPass:
         shard, ballots, groups = self.shard, self.ballots, len(log_weights)
         one_by_one = [] if self.gold is None else [self.gold.rows]
         total, sizes = 0.0, np.zeros(groups)
-        if (shard.width + 1) * states_of(*self.allowed[:2], shard.width) > MOST_STATES:
+        if shard.width * states_per_cell(*self.allowed[:2], shard.width) > MOST_STATES:
             one_by_one.append(self.blocks.rows[self.blocks.waiting <= 0])
         else:
             prior_odds = np.exp(prior_log_odds)
@@ -146,11 +146,12 @@ class CompiledPass:
                 voters,
                 *menus,
             )
-            sizes += room.shares[groups + 2 :].sum(axis=1)
+            sizes += room.shares[groups + 1 :].sum(axis=1)
             if shard.offered is None:
                 occurrences += room.seen.reshape(groups, -1, LANES)[:, : shard.width].sum(axis=2)
-            one_by_one.append(self.blocks.rows[room.left & (self.blocks.waiting <= 0)])
-        left = np.concatenate(one_by_one)
+            if room.left.any():
+                one_by_one.append(self.blocks.rows[room.left])
+        left = np.concatenate(one_by_one) if one_by_one else ()
         if len(left):
             from epivote.kernels.log_loops import log_pass
 
@@ -193,15 +194,17 @@ class CompiledPass:
 
 def _weighed(log_odds: FloatArray, lower: int, upper: int) -> tuple[FloatArray, FloatArray]:
     """See `epivote.model.posterior.log_partition_and_inclusion`."""
-    width, states = log_odds.shape[1], states_of(lower, upper, log_odds.shape[1])
-    if (width + 1) * states > MOST_STATES:
+    width, states = log_odds.shape[1], states_per_cell(lower, upper, log_odds.shape[1])
+    if width * states > MOST_STATES:
         return log_partition_and_inclusion(log_odds, lower, upper)
     from epivote.kernels.table_loops import weigh_table
 
-    room = tables(width, (width + 1) * states, states, width)
+    odds, later, *others = tables(width, width * states, width, width)
+    later = later.reshape(width, -1, LANES)
+    later[:] = 1.0
     found = np.empty(len(log_odds)), np.empty(log_odds.shape)
     left = np.zeros(len(log_odds), bool)
-    weigh_table(np.ascontiguousarray(log_odds), lower, upper, *room, *found, left)
+    weigh_table(np.ascontiguousarray(log_odds), lower, upper, odds, later, *others, *found, left)
     if left.any():
         found[0][left], found[1][left] = log_partition_and_inclusion(log_odds[left], lower, upper)
     return found

@@ -27,7 +27,7 @@ def margin_table(
 
 
 @compiled
-def weigh_table(log_odds, lower, upper, odds, later, counter, within, log_partition, inclusion, left):
+def weigh_table(log_odds, lower, upper, odds, later, fewer, within, log_partition, inclusion, left):
     """Fill in the logarithm of the sum over all allowed sets of every row, and the probability of every cell.
 
     What could leave the range of floats is noted in `left`.
@@ -38,11 +38,13 @@ def weigh_table(log_odds, lower, upper, odds, later, counter, within, log_partit
             row = begin + lane if begin + lane < rows else rows - 1
             for c in range(width):
                 odds[c, lane] = math.exp(log_odds[row, c])
-        store(counter, 0, weigh(odds, lower, upper, width, later, counter, within, 0))
+        everything, allowed = weigh(odds, lower, upper, width, later, fewer, within, 0)
+        store(odds, 0, everything)
+        store(fewer, 0, allowed)
         for row in range(begin, begin + LANES if begin + LANES < rows else rows):
             lane = row - begin
-            partition = later[0, lane]
-            if counter[0, lane] < LARGEST and partition > SMALLEST:
+            partition = fewer[0, lane]
+            if odds[0, lane] < LARGEST and partition > SMALLEST:
                 log_partition[row] = math.log(partition)
                 for c in range(width):
                     share = within[c, lane] / partition
