@@ -57,7 +57,7 @@ def split_rows(text, length, kinds, column_of, begins, ends):
 
 
 @compiled
-def number_texts(text, begins, ends, slots, shift, known, names, name_start, name_hashes, hashes, numbers):
+def number_texts(text, begins, ends, slots, shift, known, names, name_start, name_hashes, hashes, firsts, numbers):
     """The number of every text `text[begin:end]`; those that are new are written behind the `known` names.
 
     `names[name_start[k] : name_start[k + 1]]` is name k and a line feed behind it. Slot `hash >> shift`, or the first
@@ -69,15 +69,17 @@ def number_texts(text, begins, ends, slots, shift, known, names, name_start, nam
         hashes[row] = hash_of(text, begins[row], ends[row])
     for row in range(len(begins)):
         numbers[row] = number_in(slots[np.int64(hashes[row] >> shift)], hashes[row])
+    for row in range(len(begins)):
+        firsts[row] = name_start[max(numbers[row], 0)]
     last_slot = len(slots) - 1
     for row in range(len(begins)):
         number, begin, size = numbers[row], begins[row], ends[row] - begins[row]
-        if number >= 0 and is_name(text, begin, size, names, name_start, number):
+        if number >= 0 and is_text(text, begin, size, names, firsts[row]):
             continue
         slot = np.int64(hashes[row] >> shift)
         while slots[slot]:
             number = number_in(slots[slot], hashes[row])
-            if number >= 0 and is_name(text, begin, size, names, name_start, number):
+            if number >= 0 and is_text(text, begin, size, names, name_start[number]):
                 break
             slot = (slot + 1) & last_slot
         if not slots[slot]:
@@ -117,10 +119,9 @@ def number_in(slot, code):
 
 
 @inlined
-def is_name(text, begin, size, names, name_start, number):
-    """Whether `text[begin : begin + size]` is name `number`."""
-    first = name_start[number]
-    differ = np.uint64(name_start[number + 1] - first - size - 1)
+def is_text(text, begin, size, names, first):
+    """Whether `text[begin : begin + size]` is the name that begins at `first`: no name has a line feed inside."""
+    differ = np.uint64(names[first + size] != LINE_END)
     for place in range(0, size, WORD):
         word = load_word(text, begin + place) ^ load_word(names, first + place)
         differ |= word & word_mask(size - place)

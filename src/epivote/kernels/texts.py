@@ -31,10 +31,11 @@ class Texts:
         from epivote.kernels.text_loops import number_texts
 
         self._make_room(len(begins), int(ends[-1] - begins[0]) + len(begins) if len(begins) else 0)
-        numbers, hashes = np.empty(len(begins), np.int32), np.empty(len(begins), np.uint64)
+        hashes, firsts = np.empty(len(begins), np.uint64), np.empty(len(begins), np.int64)
+        numbers = np.empty(len(begins), np.int32)
         columns = self._names, self._start, self._hashes
         slots = self._slots, self._shift, self.count
-        self.count = number_texts(text, begins, ends, *slots, *columns, hashes, numbers)
+        self.count = number_texts(text, begins, ends, *slots, *columns, hashes, firsts, numbers)
         return numbers
 
     def include(self, other: Texts) -> IntArray:
