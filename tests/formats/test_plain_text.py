@@ -2,6 +2,7 @@
 
 import signal
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -199,9 +200,10 @@ def test_an_interrupt_does_not_wait_for_the_rest_of_the_file(write, monkeypatch)
         added.append(length)
         if len(added) == 3:
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        time.sleep(0.001)  # so that the main thread has its turn
         return usual(part, buffer, length)
 
     monkeypatch.setattr(plain_text._FilePart, "add", add)
     with pytest.raises(KeyboardInterrupt):
         columns_of(path)
-    assert len(added) < 4_000  # of about 9,000
+    assert len(added) < 2_000  # of about 9,000

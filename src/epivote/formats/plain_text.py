@@ -1,13 +1,13 @@
 """Large files of plain delimited text: names become numbers while the file is read, and no column of text is made.
 
 Text is plain if it has no quotes, no blank rows and equally many cells in all rows. Anything else is left to
-`text_table.py`, which is about three times as slow and says what is wrong, and where.
+`text_table.py`, which takes longer, and says what is wrong and where.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -21,8 +21,9 @@ from epivote.formats.text_table import TextTable
 from epivote.kernels.compiling import can_compile
 from epivote.kernels.texts import BEYOND, Bytes, Texts
 
-WORTH_COMPILING = 1 << 25  # bytes of a file, from which loading compiled loops takes less time than they save; tried
+WORTH_COMPILING = 1 << 26  # bytes of a file, from which loading compiled loops takes less time than they save; tried
 CHUNK = 1 << 18  # bytes read at a time: they and what is found in them stay in the second cache; 2^17 and 2^20 as fast
+POLL_SECONDS = 0.1  # between two looks at whether the user has pressed Ctrl-C; a round number
 LINE_FEED = 10  # as a byte
 
 
@@ -46,14 +47,16 @@ def plain_columns(table: TextTable, names: Sequence[str]) -> list[NumberedTexts]
 
     with ThreadPoolExecutor() as pool:
         try:
-            parts = list(pool.map(read, _line_ranges(path, begin, threads(compiled=True))))
+            reading = [pool.submit(read, part) for part in _line_ranges(path, begin, threads(compiled=True))]
+            while wait(reading, POLL_SECONDS).not_done:
+                pass  # once Polars is loaded, an interrupt is not noticed while waiting for longer
         finally:
             stop.set()  # else an interrupt would wait until the whole file is read
-        whole = [part for part in parts if part is not None]
-        if len(whole) < len(parts):
+        parts = [part for part in (each.result() for each in reading) if part is not None]
+        if len(parts) < len(reading):
             return None
         try:
-            return list(pool.map(partial(_joined, whole), range(len(names))))
+            return list(pool.map(partial(_joined, parts), range(len(names))))
         except UnicodeDecodeError:
             return None
 

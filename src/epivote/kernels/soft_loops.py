@@ -269,7 +269,7 @@ def weigh(odds, lower, upper, width, later, fewer, within, at):
 def count_back(odds, width, later, height, s, enough):
     """Fill in four states of all cells, from row `s` of a cell on: the sum over all ways to go on after it.
 
-    Those from row `enough` on are allowed to end; the state above the four is there already.
+    Those from row `enough` on are allowed to end; the state above the four was filled in before.
     """
     none, one = every(0.0), every(1.0)
     first, second = one if s >= enough else none, one if s + 1 >= enough else none
