@@ -1,4 +1,7 @@
-"""Eight bytes at a time for compiled loops over text. There are no checks: all eight must exist."""
+"""Eight bytes at a time for compiled loops over text. There are no checks: all eight must exist.
+
+The first byte is the lowest of the number, as on all processors that numba compiles for.
+"""
 
 from typing import Any
 
