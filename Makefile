@@ -5,7 +5,7 @@ OUT := build/demo
 # Compiled modules are kept: tests start hundreds of processes, which would each compile the whole package.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo quiz test test-loops test-long test-slow coverage mutants lint format types bench bench-files bench-collect bench-scale reproduce methods confidence compare docs clean
+.PHONY: demo quiz test test-long test-slow coverage mutants lint format types bench bench-files bench-collect bench-scale reproduce methods confidence compare docs clean
 
 demo: .venv/.installed
 	@$(BIN)/epivote demo $(OUT)
@@ -16,14 +16,8 @@ demo: .venv/.installed
 quiz: .venv/.installed-quiz
 	$(BIN)/python -m examples.shapes.serve --bots $(or $(BOTS),0) --host $(or $(HOST),127.0.0.1) --port $(or $(PORT),8000)
 
-test: lint .venv/.installed-dev
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync types test-loops
-	$(BIN)/pytest -q -n auto --dist worksteal -m "not slow and not long" $(LOOPS:%=--ignore %)
-
-# on a fresh checkout these compile loops, which only one process can do at a time: meanwhile the other core checks types
-LOOPS := tests/kernels tests/engines
-test-loops: .venv/.installed-dev
-	$(BIN)/pytest -q -m "not slow and not long" $(LOOPS)
+test: lint types
+	$(BIN)/pytest -q -n auto --dist worksteal -m "not slow and not long"
 
 # the tests that take longer than 0.25 seconds each
 test-long: .venv/.installed-dev
@@ -85,7 +79,8 @@ docs: .venv/.installed-docs
 clean:
 	rm -rf .venv build site
 
-.venv/.installed: pyproject.toml
+# installing compiles the loops of epivote.kernels, anew where their sources have changed
+.venv/.installed: pyproject.toml hatch_build.py $(wildcard src/epivote/kernels/loops/*.?pp)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --upgrade 'pip>=25.1'
 	$(BIN)/pip install --quiet --editable .

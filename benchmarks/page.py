@@ -10,7 +10,6 @@ from pathlib import Path
 import epivote
 from benchmarks.comparison import NOT_RUN, methods_for, missing, version_of
 from benchmarks.crowds import CROWDS, Crowd
-from benchmarks.first_use import NAMES as USES
 from benchmarks.growth import APPROVALS, AXES, METHODS, Axis
 from benchmarks.methods import METHODS as MEASURED
 from benchmarks.passes import TOLERANCES
@@ -20,7 +19,7 @@ from benchmarks.start_up import COLD
 from benchmarks.tables import figures, seconds, table, times
 from benchmarks.targets import Line, above, below, crowd_lines, linear, same_in_the_end
 
-PACKAGES = ("numpy", "numba", "scipy", "polars", "distributed", "crowd-kit", "pandas", "peerannot")
+PACKAGES = ("numpy", "scipy", "polars", "distributed", "crowd-kit", "pandas", "peerannot")
 IN_WORDS = {"amle": "AMLE", "em": "EM"}
 WELL_ABOVE_FIXED_COSTS = 900_000
 GROWS = {
@@ -97,11 +96,9 @@ def lines(results: Results) -> list[Line]:
         what = f"growth of an iteration of {IN_WORDS[method]} with approvals"
         growing = results.growing_part(AXES[0], method)
         found.append(linear(growing and growing[0], f"{what}, beyond its fixed cost", APPROVALS[-1]))
-    start, quiz, first = results.start(), results.quiz(), results.first_use()
+    start, quiz = results.start(), results.quiz()
     cold = start[list(COLD)[-1]] / start["import numpy"] if start else None
     found.append(below(cold, 5, "quiz: import and one AMLE fit, cold", "under 5 times `import numpy`", "times"))
-    compiling = first["first"]["loops"] if first else None
-    found.append(below(compiling, 5, "compiling all loops of EM and AMLE, once", "under 5 s of computing", "s"))
     warm = 1 / quiz[0]["seconds"] if quiz else None
     found.append(above(warm, 500, "quiz: AMLE fits in a warm process", "more than 500 a second", "a second"))
     return found
@@ -293,27 +290,10 @@ def start_section(results: Results) -> str:
         bare = start["import numpy"]
         rows = [[f"`{name}`", f"{spent * 1e3:.0f}", f"{spent / bare:.2f}"] for name, spent in start.items()]
         parts.append(table(["from a cold process", "milliseconds", "times `import numpy`"], rows))
-    parts += first_use_part(results)
     if quiz:
         rows = [[q["quiz"], q["update"], f"{q['seconds'] * 1e3:.2f}", f"{1 / q['seconds']:.0f}"] for q in quiz]
         parts.append(table(["AMLE, bounds 1..2", "prior update", "milliseconds a fit", "fits a second"], rows))
     return "\n".join(parts)
-
-
-def first_use_part(results: Results) -> list[str]:
-    """What the first use of compiled loops costs, and a later one."""
-    found = results.first_use()
-    if found is None:
-        return []
-    of_loops = ["loops of EM and AMLE, CPU s", "loops that read text, CPU s"]
-    columns = ["compiled loops", *of_loops, "`epivote aggregate`, s", "of it fit, s", "CPU, s"]
-    keys = ("loops", "text", "command", "fit", "computing")
-    rows = [[name, *(seconds(found[use][key]) for key in keys)] for use, name in USES.items()]
-    return [
-        f"The first large fit compiles its loops, once; a command does so while it reads a large file, here a CSV of "
-        f"{found['bytes'] / 1e6:.0f} MB.\n",
-        table(columns, rows),
-    ]
 
 
 def stale_section(results: Results) -> list[str]:

@@ -6,7 +6,7 @@ import statistics
 from dataclasses import asdict
 from typing import Any, Literal, NamedTuple
 
-from benchmarks import comparison, first_use, passes, roofline, soft_parts, start_up
+from benchmarks import comparison, passes, roofline, soft_parts, start_up
 from benchmarks.crowds import CROWDS
 from benchmarks.exponents import Exponent, beyond_fixed_cost, fitted_exponent
 from benchmarks.growth import Axis, name_of, points_of
@@ -101,10 +101,6 @@ class Results:
     def start(self) -> Any:
         """Cold processes."""
         return self._noted("start", self.store.read("start", start_up.SETTINGS))
-
-    def first_use(self) -> Any:
-        """A large file, with nothing compiled yet and later."""
-        return self._noted("first_use", self.store.read("first_use", first_use.SETTINGS))
 
     def quiz(self) -> Any:
         """Warm fits."""

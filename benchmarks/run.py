@@ -43,8 +43,8 @@ def main() -> None:
 
 def measured_files() -> list[Path]:
     """What a result depends on: the package, and the benchmarks except what only presents them."""
-    own = [path for path in (ROOT / "benchmarks").glob("*.py") if path.stem not in PRESENTING]
-    return sorted([*(ROOT / "src").rglob("*.py"), *own])
+    own = [path for path in (ROOT / "benchmarks").glob("*.[cp]*") if path.stem not in PRESENTING]
+    return sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "src").rglob("*.[ch]pp"), *own])
 
 
 def finished(part: str, store: Store, crowds: list[str]) -> bool:

@@ -1,19 +1,24 @@
 """Part `parts`: where the time of an iteration of EM goes on the crowd M, on one thread.
 
-`python -m benchmarks.soft_parts` prints JSON. The first part of the compiled pass, the first two and so on are run over
-all instances, beside the whole pass, in turn; the fastest of several runs counts, and a part takes what it adds.
+`python -m benchmarks.soft_parts` prints JSON. The first part of the compiled pass, the first two and so on
+(`soft_parts.cpp`, compiled as the loops themselves are) are run over all instances, beside the whole pass, in turn; the
+fastest of several runs counts, and a part takes what it adds.
 """
 
 from __future__ import annotations
 
+import ctypes
 import json
+import tempfile
 import time
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from hatch_build import chosen_platform, compile_library
 
 from benchmarks.crowds import CROWDS, as_ballots, columns
 from benchmarks.processes import answer_of
@@ -21,12 +26,13 @@ from epivote import SizeBounds
 from epivote.data.parameters import Parameters
 from epivote.estimate.maximise import maximise
 from epivote.estimate.workload import InMemoryWorkload
-from epivote.kernels.arguments import Room
+from epivote.kernels.library import loops, place
 from epivote.kernels.passes import CompiledPass
 from epivote.model.pseudo import shrinkage
 from epivote.model.statistics import PassCounts
 from experiments.store import Store
 
+SOURCE = Path(__file__).with_suffix(".cpp")
 CROWD = CROWDS["M"]
 RUNS = 30
 START = 0.7, 0.2, 0.2
@@ -83,20 +89,24 @@ def whole(passes: list[CompiledPass], parameters: Parameters) -> None:
 
 def some_parts(passes: list[CompiledPass], parameters: Parameters, number: int) -> None:
     """The first parts, so many of them."""
-    from benchmarks.soft_loop import first_parts
-
-    counts, prior_odds = PassCounts.none(CROWD.voters, CROWD.alternatives), np.exp(parameters.prior_log_odds)
+    counts = PassCounts.none(CROWD.voters, CROWD.alternatives)
+    evidence = place(parameters.factors), CROWD.alternatives, place(parameters.prior_log_odds)
     for one in passes:
-        ballots, shard = one.ballots, one.shard
-        room = Room.of(shard, one.blocks, prior_odds[None, :])
-        first_parts(
-            number,
-            *one.blocks,
-            *(ballots.ballot_voter, ballots.masks, parameters.factors),
-            *(shard.lower, shard.upper, shard.width),
-            *room,
-            counts.voters,
-        )
+        first_parts()(number, ctypes.byref(one.loop_shard), *evidence, place(counts.voters))
+
+
+@cache
+def first_parts() -> Any:
+    """The function, compiled for the instructions of this processor."""
+    chosen, level = chosen_platform(), loops().processor_level()
+    assert chosen is not None, "loops are compiled here"
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder, f"soft_parts.{chosen.ending}")
+        compile_library([SOURCE], library, chosen, f"x86_64_v{level}" if level else "")
+        function = ctypes.CDLL(str(library)).first_parts
+    at = ctypes.c_void_p
+    function.argtypes = ctypes.c_int32, at, at, ctypes.c_int64, at, at
+    return function
 
 
 if __name__ == "__main__":

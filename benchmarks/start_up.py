@@ -1,6 +1,4 @@
-"""Parts `start` and `quiz`: a cold process against `import numpy`, a large file whose loops are compiled for the first
-time, and small fits in a warm process.
-"""
+"""Parts `start` and `quiz`: a cold process against `import numpy`, and small fits in a warm process."""
 
 from __future__ import annotations
 
@@ -14,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks import first_use
 from benchmarks.processes import answer_of
 from epivote import AMLE, read_ballots, simulate
 from experiments.quiz import find_quiz, read_quiz
@@ -34,9 +31,8 @@ SETTINGS = {"processes": PROCESSES, "fits": FITS}
 
 
 def run_start(store: Store) -> None:
-    """Cold processes, taken in turn so that a noisy minute touches all alike; then the first use of compiled loops."""
+    """Cold processes, taken in turn so that a noisy minute touches all alike."""
     store.measured("start", SETTINGS, cold_starts)
-    store.measured("first_use", first_use.SETTINGS, first_use.measured)
 
 
 def run_quiz(store: Store) -> None:

@@ -18,7 +18,6 @@ import pytest
 LIBRARIES = (  # what most tests import; nothing of the project, and nothing that starts threads
     "alembic.command",
     "hypothesis.strategies",
-    "numba",
     "numpy",
     "pandas",
     "polars",

@@ -33,10 +33,6 @@ ARGUMENTS = (
 )
 
 
-COMPILING = ("engines", "kernels")
-"""Folders whose tests compile loops on a fresh checkout, which takes longer than all their checks."""
-
-
 LONGEST = "test_wheel.py"
 """Builds and installs the project, mostly waiting for the disk and the registries."""
 LONG = frozenset((ROOT / "tests" / "long.txt").read_text(encoding="utf-8").split("\n"))
@@ -49,11 +45,8 @@ def pytest_itemcollected(item):
 
 
 def pytest_collection_modifyitems(items):
-    """Put the longest test first, so that nobody waits for it in the end, then the tests that compile.
-
-    One of two processes then compiles each loop, and the other reads it from disk.
-    """
-    items.sort(key=lambda item: (item.path.name != LONGEST, item.path.parent.name not in COMPILING))
+    """Put the longest test first, so that nobody waits for it in the end."""
+    items.sort(key=lambda item: item.path.name != LONGEST)
 
 
 def pytest_collection_finish():

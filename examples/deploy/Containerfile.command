@@ -5,12 +5,10 @@ FROM docker.io/library/python:3.12-slim
 
 RUN useradd --system --create-home --uid 10001 epivote
 WORKDIR /build
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml hatch_build.py README.md LICENSE ./
 COPY src src
 RUN pip install --no-cache-dir . && rm -rf /build
 
-# Loops that were compiled are kept here, also where nothing else can be written.
-ENV NUMBA_CACHE_DIR=/tmp/numba
 USER epivote
 # Files are read from and written to the folder that is mounted here; with --user "$(id -u)" they belong to you.
 WORKDIR /data

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import comparison, first_use, passes, roofline, soft_parts
+from benchmarks import comparison, passes, roofline, soft_parts
 from benchmarks.crowds import CROWDS, Crowd, Sets, drawn, same_sets
 from benchmarks.exponents import beyond_fixed_cost, fitted_exponent
 from benchmarks.growth import AXES, name_of, points_of
@@ -25,6 +25,7 @@ from benchmarks.targets import (
     at_least_faster,
     below,
     crowd_lines,
+    first_fits,
     linear,
     more_exact,
     same,
@@ -272,18 +273,11 @@ def test_parts_of_an_iteration_are_told_beside_what_they_leave_to_the_whole(tmp_
     assert "| rest of the pass | 3.00 | 3.00 | 30% | - |" in lines
 
 
-def test_the_first_use_of_loops_is_told_beside_a_later_one(tmp_path):
-    uses = {"first": (4.5, 2.0, 20.0, 9.0, 25.0), "later": (0.5, 0.1, 16.0, 6.0, 21.0)}
-    columns = ("loops", "text", "command", "fit", "computing")
-    told = {use: dict(zip(columns, each, strict=True)) for use, each in uses.items()}
-    kept = store(tmp_path)
-    kept.measured("first_use", first_use.SETTINGS, lambda: {"bytes": 99_000_000, **told})
-    lines = page(Results(kept)).splitlines()
-    assert "| nothing compiled yet | 4.50 | 2.00 | 20.0 | 9.00 | 25.0 |" in lines
-    assert "| compiled before | 0.500 | 0.100 | 16.0 | 6.00 | 21.0 |" in lines
-    assert any("a CSV of 99 MB" in line for line in lines)
-    (verdict,) = [line for line in lines if "compiling all loops" in line]
-    assert "| 4.50 s | yes |" in verdict
+def test_first_fits_are_added_up_where_all_were_measured():
+    told = Told(em=SOME._replace(first=0.5), amle=SOME._replace(first=0.25))
+    assert first_fits(told, "M", ("em", "amle"), 5.0, "x").cells() == ["x", "under 5 s", "0.750 s", "yes"]
+    assert first_fits(told, "M", ("em", "amle"), 0.7, "x").met is False
+    assert first_fits(Told(em=SOME), "M", ("em", "amle"), 5.0, "x").met is None
 
 
 # Small things

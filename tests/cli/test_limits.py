@@ -2,17 +2,14 @@
 
 import csv
 from collections import Counter
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from epivote import EM, Ballots, open_packed, read_ballots, simulate, write_ballots
 from epivote.cli import fitting, show_packed
-from epivote.cli.options import Fitting
 from epivote.data import packing
 from epivote.estimate.review import Doubt
-from epivote.formats.detect import read_export
 from said import block, percent, run, said, table, told
 
 
@@ -236,25 +233,10 @@ def test_a_scheduler_that_cannot_be(crowd, monkeypatch):
 
 
 @pytest.mark.parametrize(("approvals", "is_there", "noted"), [(36, False, True), (37, False, False), (36, True, False)])
-def test_large_fits_without_numba_are_told_how_to_be_faster(approvals, is_there, noted, tmp_path, monkeypatch):
+def test_large_fits_without_loops_are_told_how_to_be_faster(approvals, is_there, noted, tmp_path, monkeypatch):
     """The limit is set to what a small file holds, or one more."""
     path = written(tmp_path / "b.csv", {(f"v{v}", f"z{k}"): "a" for k in range(12) for v in range(3)})
-    monkeypatch.setattr(fitting, "WORTH_LOADING", approvals)
-    monkeypatch.setattr(fitting, "can_compile", lambda: is_there)
+    monkeypatch.setattr(fitting, "LARGE", approvals)
+    monkeypatch.setattr(fitting, "has_loops", lambda: is_there)
     notes = told("aggregate", path, "--size", "0..1", "--method", "majority")["notes"]
-    assert any("pip install numba" in note for note in notes) == noted
-
-
-@pytest.mark.parametrize(
-    ("approvals", "is_there", "method", "noted"),
-    [(36, True, "em", True), (37, True, "em", False), (36, False, "em", False), (36, True, "majority", False)],
-)
-def test_the_terminal_says_that_large_fits_compile_once(approvals, is_there, method, noted, tmp_path, monkeypatch):
-    """The limit is set to what a small file holds, or one more."""
-    path = written(tmp_path / "b.csv", {(f"v{v}", f"z{k}"): "a" for k in range(12) for v in range(3)})
-    monkeypatch.setattr(fitting, "WORTH_LOADING", approvals)
-    monkeypatch.setattr(fitting, "can_compile", lambda: is_there)
-    lines = []
-    status = SimpleNamespace(say=lines.append)
-    fitting.fit(read_export(path), path, Fitting("0..1", method=method), status)
-    assert any("compiles its loops, once" in line for line in lines) == noted
+    assert any("no compiled loops" in note for note in notes) == noted

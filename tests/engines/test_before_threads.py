@@ -60,8 +60,8 @@ def test_pairs_of_voters_are_counted_in_a_table_only_where_it_is_small(monkeypat
 
     monkeypatch.setattr(starts, "DENSE_CELLS", 0)
     monkeypatch.setattr(starts, "DENSE_PAIRS", most)
-    monkeypatch.setattr(starts, "worth_compiling", lambda n: worth and n == ballots.n_approvals)
-    monkeypatch.setattr(starts, "_met_compiled", noted)
+    monkeypatch.setattr(starts, "worth_calling", lambda n: worth and n == ballots.n_approvals)
+    monkeypatch.setattr(starts, "distances_met", noted)
     assert ballots.n_voters == 7
     starts.total_distances(ballots)
     assert used.compiled == compiled

@@ -186,8 +186,8 @@ def engines(monkeypatch):
     """Sets whether loops are compiled, and by how many threads they are run."""
 
     def choose(*, compiled, threads=1):
-        monkeypatch.setattr(memory, "worth_compiling", lambda _: compiled)
-        monkeypatch.setattr(disk, "worth_compiling", lambda _: compiled)
+        monkeypatch.setattr(memory, "worth_calling", lambda _: compiled)
+        monkeypatch.setattr(disk, "worth_calling", lambda _: compiled)
         monkeypatch.setenv("EPIVOTE_THREADS", str(threads))
 
     return choose

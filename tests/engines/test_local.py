@@ -137,7 +137,7 @@ def test_compiled_engines_get_the_threads_and_others_one(tmp_path, monkeypatch):
     packed = write_packed([CROWD.ballots], tmp_path / "crowd")
     for compiled, threads in ((True, 6), (False, 1)):
         for module in (memory, disk):
-            monkeypatch.setattr(module, "worth_compiling", lambda _, compiled=compiled: compiled)
+            monkeypatch.setattr(module, "worth_calling", lambda _, compiled=compiled: compiled)
         assert InMemoryWorkload(CROWD.ballots, BOUNDS).engine.threads == threads
         assert Workload(packed, BOUNDS, None).engine.threads == threads
 
@@ -177,7 +177,7 @@ def bytes_of(block, shards):
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("cells", [1 << 21, 40, 41])
 def test_as_many_blocks_are_kept_as_fit_in_the_budget(packed, cells, compiled, monkeypatch):
-    monkeypatch.setattr(disk, "worth_compiling", lambda _: compiled)
+    monkeypatch.setattr(disk, "worth_calling", lambda _: compiled)
     monkeypatch.setattr(disk, "CELLS_PER_COMPILED_SHARD" if compiled else "CELLS_PER_SHARD", cells)
     monkeypatch.setattr(disk, "CELLS_PER_SHARD" if compiled else "CELLS_PER_COMPILED_SHARD", 1)
     blocks = open_packed(packed).blocks
@@ -212,7 +212,7 @@ def test_kept_blocks_are_read_once_and_others_every_time(packed, monkeypatch):
 
 @pytest.mark.parametrize("compiled", [False, True])
 def test_blocks_are_cut_into_shards_of_the_right_size(packed, compiled, monkeypatch):
-    monkeypatch.setattr(disk, "worth_compiling", lambda _: compiled)
+    monkeypatch.setattr(disk, "worth_calling", lambda _: compiled)
     monkeypatch.setattr(disk, "CELLS_PER_COMPILED_SHARD" if compiled else "CELLS_PER_SHARD", 5 * 4)
     engine = block_engine(open_packed(packed), BOUNDS, [{} for _ in open_packed(packed).blocks])
     for source in engine.sources:

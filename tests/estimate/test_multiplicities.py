@@ -27,7 +27,7 @@ from epivote import (
 )
 from epivote.estimate import starts
 from epivote.estimate.reproducibility import halves
-from epivote.kernels import compiling
+from epivote.kernels import library
 from epivote.planning import check_plan, thin, typical_parameters
 from small import small_election
 from strategies import elections
@@ -65,8 +65,7 @@ def both(election, times=TIMES):
 
 
 def compile_from(approvals, monkeypatch):
-    monkeypatch.setattr(compiling, "WORTH_LOADING", approvals)
-    monkeypatch.setattr(compiling, "WORTH_CALLING", approvals)
+    monkeypatch.setattr(library, "WORTH_CALLING", approvals)
 
 
 def rates_of(fitted):

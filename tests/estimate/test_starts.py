@@ -5,6 +5,7 @@ from hypothesis import given
 import oracles
 from epivote import Ballots, SizeBounds, simulate
 from epivote.estimate import starts
+from epivote.kernels.pairs import distances_met
 from strategies import elections
 
 
@@ -150,7 +151,7 @@ def test_distances_of_pairs_are_the_same_to_the_last_bit_by_compiled_loops_and_b
     ).ballots
     cast = {**dict(ballots.items()), ("met only", "both empty"): (), ("by her", "both empty"): ()}
     ballots = Ballots.from_mapping(cast, alternatives=ballots.alternatives)
-    for compiled, by_sorting in zip(starts._met_compiled(ballots), starts._met_sorted(ballots), strict=True):
+    for compiled, by_sorting in zip(distances_met(ballots), starts._met_sorted(ballots), strict=True):
         np.testing.assert_array_equal(compiled, by_sorting)
 
 
@@ -159,7 +160,7 @@ def test_voters_who_meet_on_very_many_ticks_are_counted_in_full(instances):
     ticks = np.ones((instances, 3, 64))
     ticks[:, 2, 40:] = 0
     ballots = Ballots.from_array(ticks)
-    total, met = starts._met_compiled(ballots)
+    total, met = distances_met(ballots)
     np.testing.assert_allclose(total.sum(axis=0), [1 - 40 / 64, 1 - 40 / 64, 2 - 80 / 64])
     np.testing.assert_array_equal(met.sum(axis=0), [2, 2, 2])
 
@@ -223,7 +224,7 @@ def test_pairs_of_voters_on_wide_menus_are_as_far_apart_as_brute_force_says(widt
     }
     ballots = Ballots.from_mapping(cast, alternatives=names)
     monkeypatch.setattr(starts, "DENSE_CELLS", 0)
-    monkeypatch.setattr(starts, "worth_compiling", lambda _: compiled)
+    monkeypatch.setattr(starts, "worth_calling", lambda _: compiled)
     found = dict(zip(ballots.voters, starts.total_distances(ballots), strict=True))
     for one in ballots.voters:
         pairs = [oracles.jaccard_distance(one, other, cast) for other in ballots.voters if other != one]
@@ -246,7 +247,7 @@ def test_pairs_that_never_meet_or_never_tick_have_a_distance(cast, expected, com
     dense = starts.total_distances(ballots)
     np.testing.assert_allclose(dense, expected)
     monkeypatch.setattr(starts, "DENSE_CELLS", 0)
-    monkeypatch.setattr(starts, "worth_compiling", lambda _: compiled)
+    monkeypatch.setattr(starts, "worth_calling", lambda _: compiled)
     np.testing.assert_allclose(starts.total_distances(ballots), dense, rtol=1e-12)
 
 

@@ -23,7 +23,7 @@ ROWS = st.lists(st.tuples(NAMES, NAMES, CELLS, st.just("more")), min_size=1, max
 
 @pytest.fixture(autouse=True)
 def small_files_are_large(monkeypatch):
-    monkeypatch.setattr(plain_text, "WORTH_COMPILING", 0)
+    monkeypatch.setattr(plain_text, "LARGE", 0)
 
 
 @pytest.fixture
@@ -180,13 +180,13 @@ def test_many_rows_in_many_pieces(write, monkeypatch):
     assert plain[0].n_ballots > 19_000
 
 
-def test_small_files_and_files_without_numba_are_left_to_others(write, monkeypatch):
+def test_small_files_and_files_without_loops_are_left_to_others(write, monkeypatch):
     path = write(SIMPLE)
-    monkeypatch.setattr(plain_text, "can_compile", lambda: False)
+    monkeypatch.setattr(plain_text, "has_loops", lambda: False)
     assert columns_of(path) is None
-    monkeypatch.setattr(plain_text, "can_compile", lambda: True)
+    monkeypatch.setattr(plain_text, "has_loops", lambda: True)
     assert columns_of(path) is not None
-    monkeypatch.setattr(plain_text, "WORTH_COMPILING", len(SIMPLE) + 1)
+    monkeypatch.setattr(plain_text, "LARGE", len(SIMPLE) + 1)
     assert columns_of(path) is None
 
 

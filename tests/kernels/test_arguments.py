@@ -1,73 +1,57 @@
-"""Loops take their arguments one by one; each group of them has the fields, in the order, that the loops expect."""
+"""Arrays are handed over as the loops expect them, whatever they were before."""
 
-import inspect
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from numba.core.caching import NullCache
-from numba.core.dispatcher import Dispatcher
 
 from epivote import Ballots, SizeBounds
 from epivote.estimate.workload import InMemoryWorkload
-from epivote.kernels import hard_loops, log_loops, masks, pairs, soft_loops, table_loops
-from epivote.kernels.arguments import Allowed, BallotColumns, Blocks, Evidence, KeptSets, Moves, Room
-from epivote.kernels.hard_loops import hard_change, hard_pass
-from epivote.kernels.log_loops import log_pass
-from epivote.kernels.soft_loops import soft_pass
-from epivote.model.statistics import PassCounts
-
-SHARD = (*BallotColumns._fields, *Evidence._fields, *Allowed._fields)
-
-SIZES = ("lower", "upper", "width")
+from epivote.kernels import library
+from epivote.kernels.arguments import Arrays, voter_numbers
 
 
-@pytest.mark.parametrize(
-    ("loop", "fields"),
-    [
-        (hard_pass, (*SHARD, *PassCounts._fields, "sets")),
-        (hard_change, (*SHARD, *Moves._fields, *KeptSets._fields, *PassCounts._fields, *("margins", "prior", "keys"))),
-        (
-            soft_pass,
-            (
-                *Blocks._fields,
-                *BallotColumns._fields[1:],
-                *SIZES,
-                *("factors", "weights"),
-                *Room._fields,
-                *("voters", "prior_odds", "occurrences"),
-            ),
-        ),
-        (
-            log_pass,
-            (
-                "rows",
-                *BallotColumns._fields,
-                *Evidence._fields[:2],
-                *Allowed._fields,
-                *("log_weights", "sizes", "seen", "voters"),
-            ),
-        ),
-    ],
-)
-def test_arguments_are_the_fields_of_the_groups(loop, fields):
-    assert tuple(inspect.signature(loop.py_func).parameters) == fields
+def shard_of(width):
+    ballots = Ballots.from_array(np.arange(4 * 5 * width).reshape(4, 5, width) % 3 == 0)
+    (shard,) = InMemoryWorkload(ballots, SizeBounds(1, 2)).shards
+    return shard
+
+
+def test_fields_are_those_of_the_loops_in_the_same_order():
+    """Nothing but their order says which is which."""
+    header = (library.FOLDER / "shard.hpp").read_text(encoding="utf-8")
+    inside = re.search(r"struct Shard \{(.*?)\n\n", header, re.DOTALL).group(1)
+    declared = [name for line in re.findall(r"(?:int64_t|\*)([^;]*);", inside) for name in re.findall(r"\w+", line)]
+    assert declared == [name for name, _ in library.Shard._fields_]
+    assert [name for name, _ in library.Shard._fields_][6:] == list(Arrays._fields)
 
 
 @pytest.mark.parametrize("width", [3, 64, 65])
-def test_columns_are_read_only_whatever_they_were_before(width):
-    ballots = Ballots.from_array(np.arange(4 * 5 * width).reshape(4, 5, width) % 3 == 0)
+def test_ticks_are_masks_or_lists(width):
+    shard = shard_of(width)
+    arrays = Arrays.of(shard, None)
+    lengths = [None if column is None else len(column) for column in (arrays.masks, arrays.tick_column)]
+    assert lengths == ([20, None] if width <= 64 else [None, int(shard.ticks.lengths().sum())])
+    assert arrays.offered is arrays.fixed is arrays.given is arrays.order is None
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64])
+def test_numbers_of_voters_lose_their_sign_and_nothing_else(kind):
+    found = voter_numbers(np.array([3, 0, 100], kind))
+    assert found.tolist() == [3, 0, 100]
+    assert found.dtype == np.dtype(f"u{min(4, np.dtype(kind).itemsize)}")
+
+
+def test_columns_with_gaps_are_copied():
+    shard = shard_of(5)
+    gappy = replace(shard, ballot_voter=np.repeat(shard.ballot_voter, 2)[::2])
+    assert Arrays.of(gappy, None).ballot_voter.tolist() == shard.ballot_voter.tolist()
+
+
+def test_rows_are_ordered_where_they_have_different_numbers_of_ballots():
+    missing = np.zeros((4, 5), bool)
+    missing[1, :3] = missing[2, 0] = True
+    ballots = Ballots.from_array(np.ones((4, 5, 3)), missing=missing)
     (shard,) = InMemoryWorkload(ballots, SizeBounds(1, 2)).shards
-    columns = BallotColumns.of(shard)
-    assert not any(column.flags.writeable for column in columns if column is not None)
-    lengths = [None if column is None else len(column) for column in (columns.masks, columns.tick_column)]
-    assert lengths == ([20, None] if width <= 64 else [None, ballots.n_approvals])
-    assert columns.offered is None
-
-
-def test_loops_are_kept_on_disk_and_leave_other_threads_alone():
-    modules = (hard_loops, log_loops, masks, pairs, soft_loops, table_loops)
-    loops = [each for module in modules for each in vars(module).values() if isinstance(each, Dispatcher)]
-    assert len(loops) > 10
-    for loop in loops:
-        assert loop.targetoptions["nogil"] is True, loop
-        assert not isinstance(loop._cache, NullCache), loop
+    assert Arrays.of(shard, None).order.tolist() == [0, 3, 2, 1]

@@ -49,7 +49,7 @@ def test_import_and_a_small_fit_load_nothing_heavy():
         "print(json.dumps(sorted(sys.modules)))"
     )
     modules = modules_after(code)
-    heavy = {"polars", "narwhals", "scipy", "pandas", "typer", "rich", "numba", "sklearn", "matplotlib", "jinja2"}
+    heavy = {"polars", "narwhals", "scipy", "pandas", "typer", "rich", "sklearn", "matplotlib", "jinja2"}
     assert (heavy | WEB) & set(modules) == set()
 
 

@@ -7,7 +7,6 @@ files.py        inspect, convert, simulate
 demo.py         demo, with its quiz in demo_quiz/
 packed.py       pack, and aggregate on packed folders
 collect.py, collect_access.py, collect_preview.py, collect_task.py    collect
-warming.py      compiled loops made ready while a large file is read
 fitting.py      from what was read to an estimate
 reporting.py    the report page of what was estimated
 again.py        the command to try next

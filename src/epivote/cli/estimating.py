@@ -30,7 +30,6 @@ from epivote.cli.options import (
 from epivote.cli.packed import aggregate_packed
 from epivote.cli.reporting import write_fitted
 from epivote.cli.show_review import MOST_AHEAD, review_table, show_review, write_review
-from epivote.cli.warming import warm_up_for
 from epivote.data.bounds import SizeBounds
 from epivote.data.packed import is_packed
 from epivote.data.parameters import Parameters
@@ -99,7 +98,7 @@ def aggregate(
         if scheduler is not None:
             raise InputError(f"--scheduler needs a packed folder; make one with: epivote pack {ballots} -o DIR")
         clock = Clock()
-        export = _read(ballots, reading, clock, fitting)
+        export = _read(ballots, reading, clock)
         if predictions is not None:
             _check_predictions(export, ballots)
         fitted = _fit(export, ballots, fitting, clock, checkpoint)
@@ -344,7 +343,7 @@ def _estimate_for_plan(ballots: Path, reading: Reading, size: str, gold: Path | 
     """All gold sets, also those of the file, are kept aside: they are there to check with."""
     clock = Clock()
     fitting = Fitting(size, gold=gold, quick=True)
-    export = _read(ballots, reading, clock, fitting)
+    export = _read(ballots, reading, clock)
     any_gold = gold is not None or export.gold is not None
     fitted = _fit(export, ballots, replace(fitting, gold_use="score" if any_gold else "auto"), clock)
     fitted.check_gold()
@@ -353,11 +352,10 @@ def _estimate_for_plan(ballots: Path, reading: Reading, size: str, gold: Path | 
 
 def _estimate(ballots: Path, reading: Reading, fitting: Fitting) -> Fitted:
     clock = Clock()
-    return _fit(_read(ballots, reading, clock, fitting), ballots, fitting, clock)
+    return _fit(_read(ballots, reading, clock), ballots, fitting, clock)
 
 
-def _read(ballots: Path, reading: Reading, clock: Clock, fitting: Fitting) -> Export:
-    warm_up_for(ballots, fitting.method)
+def _read(ballots: Path, reading: Reading, clock: Clock) -> Export:
     with clock.measure("read"), working(f"Reading {ballots}"):
         export = read_file(ballots, reading)
     clock.seconds["read"] -= export.encode_seconds

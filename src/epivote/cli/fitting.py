@@ -19,14 +19,14 @@ from epivote.data.truths import Truths
 from epivote.errors import CrowdWarning, InputError
 from epivote.estimate.amle import AMLE
 from epivote.estimate.auto import Auto
-from epivote.estimate.base import Estimator, RatedEstimator
+from epivote.estimate.base import Estimator
 from epivote.estimate.baselines import Approval, Majority, Modal
 from epivote.estimate.calibrated import Calibrated
 from epivote.estimate.em import EM
 from epivote.evaluate.sizes import suggest_size
 from epivote.formats.canonical import count_open, read_sizes, read_truths
 from epivote.formats.export import Export
-from epivote.kernels.compiling import WORTH_LOADING, can_compile
+from epivote.kernels.library import has_loops
 from epivote.summary import Summary, summarize, weighed_sizes
 
 RULES: dict[str, Callable[[SizeBounds], Estimator]] = {
@@ -37,6 +37,7 @@ RULES: dict[str, Callable[[SizeBounds], Estimator]] = {
     "approval": Approval,
     "size-approval": partial(Approval, weights="jaccard"),
 }
+LARGE = 1_000_000  # approvals from which a fit without compiled loops takes seconds longer; a round number
 
 
 @dataclass(frozen=True)
@@ -97,9 +98,6 @@ def fit(export: Export, source: Path, options: Fitting, status: StatusLine, chec
     score_only = options.gold_use == "score" or (options.gold_use == "auto" and _all_known(right, ballots))
     gold, kept_aside = (None, right) if score_only else (right, None)
     estimator = _estimator(options, bounds, with_gold=gold is not None)
-    large = ballots.total_approvals >= WORTH_LOADING
-    if large and can_compile() and isinstance(estimator, RatedEstimator):
-        status.say("Estimating; the first large fit after an installation compiles its loops, once, for a few seconds")
     interrupted = False
     with warnings.catch_warnings(record=True) as noticed:
         warnings.simplefilter("always", CrowdWarning)
@@ -122,8 +120,11 @@ def fit(export: Export, source: Path, options: Fitting, status: StatusLine, chec
         notes.append(
             f"{counted(still_open, 'set')} in {options.gold} {'is' if still_open == 1 else 'are'} not filled in"
         )
-    if large and not can_compile():
-        notes.append("large fits are faster with numba, which is not installed; add it with: pip install numba")
+    if ballots.total_approvals >= LARGE and not has_loops():
+        notes.append(
+            "this installation has no compiled loops, so large fits take longer; install epivote from a wheel for "
+            "your platform"
+        )
     doubtful = weighed_sizes(ballots, estimator.estimate_.bounds).warning
     notes += [] if doubtful is None else [doubtful]
     for what, names in (("gold set", right or ()), ("size", estimator.estimate_.bounds.per_instance)):

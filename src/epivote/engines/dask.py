@@ -18,7 +18,7 @@ from epivote.engines.disk import BlockSource
 from epivote.engines.gold import GoldSets
 from epivote.engines.local import LocalEngine
 from epivote.errors import ClusterError
-from epivote.kernels.compiling import worth_compiling
+from epivote.kernels.library import worth_calling
 from epivote.model.groups import GroupCounts
 from epivote.model.statistics import FixedCounts, PassCounts
 
@@ -37,7 +37,7 @@ class DaskEngine:
     """Blocks dealt out to workers by their threads; each is read once, and again elsewhere if its worker is lost."""
 
     def __init__(self, client: Any, ballots: AnyBallots, bounds: SizeBounds, gold: Sequence[GoldSets]) -> None:
-        compiled = worth_compiling(ballots.n_approvals)
+        compiled = worth_calling(ballots.n_approvals)
         with _connected():
             workers = client.sync(_workers, client)
             seats = [address for address, threads in workers.items() for _ in range(threads)]

@@ -11,7 +11,7 @@ from epivote.data.shards import CELLS_PER_SHARD, make_shards
 from epivote.engines.gold import GoldSets, gold_rows
 from epivote.engines.local import LocalEngine, threads
 from epivote.engines.memory import make_pass
-from epivote.kernels.compiling import worth_compiling
+from epivote.kernels.library import worth_calling
 from epivote.model.passes import Pass
 
 BYTES_PER_BALLOT = 12  # a voter's number (4) and a mask (8)
@@ -26,7 +26,7 @@ Compiled passes need no tables, only sums for all voters per shard: the fewer sh
 
 def disk_engine(ballots: AnyBallots, bounds: SizeBounds, gold: Sequence[GoldSets], kept_bytes: int) -> LocalEngine:
     """An engine over all blocks, whose gold sets are given block by block; the first ones stay in memory."""
-    compiled = worth_compiling(ballots.n_approvals)
+    compiled = worth_calling(ballots.n_approvals)
     room = kept_bytes
     sources = []
     for block, known in zip(ballots.blocks, gold, strict=True):

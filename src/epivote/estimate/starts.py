@@ -11,7 +11,8 @@ from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
 from epivote.data.lists import Lists
 from epivote.data.names import FloatArray, IntArray, sums
-from epivote.kernels.compiling import worth_compiling
+from epivote.kernels.library import worth_calling
+from epivote.kernels.pairs import distances_met
 
 DENSE_CELLS = 20_000_000  # of voters times cells, 160 MB as floats; larger tables are built sparse
 NUMBERS_PER_BLOCK = 4_000_000  # 32 MB of pairs of voters at a time
@@ -22,7 +23,6 @@ PAIRS_PER_VOTER = 100  # likewise for each voter of a large crowd; a round numbe
 MOST_BALLOTS = 20_000_000  # that a first guess looks at where pairs are not listed; a round number
 TICK_BITS = 8  # enough to count up to 64 ticks, with room to spare
 DENSE_PAIRS = 4_000_000  # of voters: 2,000 squared, 32 MB
-FEW_TICKS = 1 << 15  # two counts of a pair fit the halves of 32 bits
 
 Rates = tuple[FloatArray, FloatArray]
 
@@ -112,8 +112,8 @@ def _by_pairs(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
     """Distances added up, and numbers of voters met, from all pairs of ballots on the same instance."""
     n = ballots.n_voters
     alone = ballots.multiplicities is None  # the compiled loop counts everyone once
-    compiled = alone and n * n <= DENSE_PAIRS and worth_compiling(ballots.n_approvals)
-    total, met = _met_compiled(ballots) if compiled else _met_sorted(ballots)
+    compiled = alone and n * n <= DENSE_PAIRS and worth_calling(ballots.n_approvals)
+    total, met = distances_met(ballots) if compiled else _met_sorted(ballots)
     return total.sum(axis=0), met.sum(axis=0) + _met_alike(ballots)
 
 
@@ -122,19 +122,6 @@ def _met_alike(ballots: Ballots) -> FloatArray | float:
     if ballots.multiplicities is None:
         return 0.0
     return np.where(ballots.ballots_per_voter > 0, ballots.multiplicities - 1.0, 0.0)
-
-
-def _met_compiled(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
-    """Distances and numbers of voters met, as the first and as the second of each pair."""
-    from epivote.kernels.masks import masks_of
-    from epivote.kernels.pairs import distances_met
-
-    masks = masks_of(ballots.approval_start, ballots.approved)
-    most_ticks = int(np.bincount(ballots.ballot_voter).max()) * ballots.n_alternatives
-    pairs = np.zeros((ballots.n_voters, ballots.n_voters), np.uint32 if most_ticks < FEW_TICKS else np.uint64)
-    total, met = np.zeros((2, ballots.n_voters)), np.zeros((2, ballots.n_voters))
-    distances_met(ballots.ballot_start, ballots.ballot_voter, masks, pairs, total, met)
-    return total, met
 
 
 def _met_sorted(ballots: Ballots) -> tuple[FloatArray, FloatArray]:

@@ -18,10 +18,10 @@ import numpy as np
 from epivote.data.names import IntArray
 from epivote.engines.local import threads
 from epivote.formats.text_table import TextTable
-from epivote.kernels.compiling import can_compile
-from epivote.kernels.texts import BEYOND, Bytes, Texts
+from epivote.kernels.library import has_loops
+from epivote.kernels.texts import BEYOND, Bytes, RowSplitter, Texts
 
-WORTH_COMPILING = 1 << 26  # bytes of a file, from which loading compiled loops takes less time than they save; tried
+LARGE = 1 << 20  # bytes of a file from which this way is taken; a round number
 CHUNK = 1 << 18  # bytes read at a time: they and what is found in them stay in the second cache; 2^17 and 2^20 as fast
 POLL_SECONDS = 0.1  # between two looks at whether the user has pressed Ctrl-C; a round number
 LINE_FEED = 10  # as a byte
@@ -37,7 +37,7 @@ class NumberedTexts(NamedTuple):
 def plain_columns(table: TextTable, names: Sequence[str]) -> list[NumberedTexts] | None:
     """These columns of a table; None if the file is small, or its text is not plain."""
     path, begin = table.source.path, table.rows_begin()
-    if begin is None or path.stat().st_size < WORTH_COMPILING or not table.separator.isascii() or not can_compile():
+    if begin is None or path.stat().st_size < LARGE or not table.separator.isascii() or not has_loops():
         return None
     column_of = np.array([names.index(name) if name in names else -1 for name in table.columns])
     stop = Event()
@@ -97,23 +97,20 @@ class _FilePart:
     """The columns in some part of a file, as far as it was read."""
 
     def __init__(self, separator: str, column_of: IntArray) -> None:
-        n_columns, most = int(column_of.max()) + 1, CHUNK // len(column_of) + 1  # rows: each cell has an end
-        self.kinds, self.column_of = _kinds(separator), column_of
+        n_columns = int(column_of.max()) + 1
+        self.splitter = RowSplitter(separator, column_of, CHUNK)
         self.texts = [Texts() for _ in range(n_columns)]
         self.numbers: list[list[IntArray]] = [[] for _ in range(n_columns)]
-        self._places: IntArray = np.empty((2, n_columns, most), np.int64)
 
     def add(self, buffer: Bytes, length: int) -> int:
         """Number the cells of all complete rows; gives where the last one ends, 0 if there is none or one not plain."""
-        from epivote.kernels.text_loops import split_rows
-
-        begins, ends = self._places
-        rows, done = split_rows(buffer, length, self.kinds, self.column_of, begins, ends)
-        if rows <= 0:
+        found = self.splitter.split(buffer, length)
+        if found is None:
             return 0
+        done, begins, ends = found
         for column, texts in enumerate(self.texts):
-            self.numbers[column].append(texts.number(buffer, begins[column, :rows], ends[column, :rows]))
-        return int(done)
+            self.numbers[column].append(texts.number(buffer, begins[column], ends[column]))
+        return done
 
 
 def _joined(parts: Sequence[_FilePart], column: int) -> NumberedTexts:
@@ -124,13 +121,3 @@ def _joined(parts: Sequence[_FilePart], column: int) -> NumberedTexts:
         here = texts.include(other.texts[column])
         numbers += [here[number] for number in other.numbers[column]]
     return NumberedTexts(texts.names(), np.concatenate(numbers))
-
-
-def _kinds(separator: str) -> IntArray:
-    """The kind of every byte."""
-    from epivote.kernels.text_loops import CARRIAGE_RETURN, LINE_FEED, OTHER, SEPARATOR
-
-    kinds = np.zeros(256, np.uint8)
-    kinds[list(b'\r\n"')] = CARRIAGE_RETURN, LINE_FEED, OTHER
-    kinds[ord(separator)] = SEPARATOR
-    return kinds

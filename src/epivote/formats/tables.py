@@ -37,6 +37,7 @@ from epivote.formats.plain_text import plain_columns
 from epivote.formats.reading import Reading
 from epivote.formats.source import SourceFile
 from epivote.formats.text_table import TextTable
+from epivote.kernels.gather import gathered
 
 TableKind = Literal["ballots", "ticks", "indicators", "crowd-kit"]
 CANONICAL = {"voter", "instance", "alternatives", "alternative", "worker", "task", "label"}
@@ -211,8 +212,6 @@ def _read_plain(table: TextTable, shape: Shape, reading: Reading) -> Export | No
     names = (tuple(voters.texts), voters.number, tuple(instances.texts), instances.number)
     blank = cells.texts.index("") if "" in cells.texts else len(cells.texts)
     n_empty = int(np.count_nonzero(cells.number == blank))
-    from epivote.kernels.gather import gathered  # only here: it loads numba
-
     rows = NumberedRows(*names, ticks, cells.number, table.place_of, gather=gathered)
     return _export(rows, shape, reading, (0, 0, n_empty), begin)
 

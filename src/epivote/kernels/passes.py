@@ -5,7 +5,7 @@ They give the same sets as `epivote.model.passes.ArrayPass` to the last bit, and
 
 from __future__ import annotations
 
-from functools import cached_property
+import ctypes
 from typing import NamedTuple
 
 import numpy as np
@@ -13,22 +13,10 @@ import numpy as np
 from epivote.data.names import BoolArray, FloatArray
 from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
-from epivote.kernels.arguments import (
-    LANES,
-    MOST_STATES,
-    Allowed,
-    BallotColumns,
-    Blocks,
-    Evidence,
-    KeptSets,
-    Moves,
-    Room,
-    has_masks,
-    states_per_cell,
-    tables,
-)
+from epivote.kernels.arguments import Arrays, KeptSets, Moves, has_masks
+from epivote.kernels.library import done, loops, place
+from epivote.kernels.masks import sets_of
 from epivote.model.groups import GroupCounts, group_log_weights, group_pass
-from epivote.model.posterior import log_partition_and_inclusion
 from epivote.model.set_odds import SetOdds
 from epivote.model.statistics import GoldRows, PassCounts, groups_of
 
@@ -42,7 +30,7 @@ class HardPassState(NamedTuple):
 
     def moves_to(self, parameters: Parameters) -> Moves:
         """How far voters and priors have moved since."""
-        return Moves(np.zeros((0, 2)), 0.0) if self.parameters is None else Moves(*self.parameters.moves_to(parameters))
+        return Moves(None, 0.0) if self.parameters is None else Moves(*self.parameters.moves_to(parameters))
 
 
 class CompiledPass:
@@ -54,26 +42,24 @@ class CompiledPass:
 
     def __init__(self, shard: Shard, gold: GoldRows | None) -> None:
         self.shard, self.gold = shard, gold
-        self.ballots, self.allowed = BallotColumns.of(shard), Allowed.of(shard, gold)
+        self._arrays = Arrays.of(shard, gold)
+        self.loop_shard = self._arrays.shard(shard.width, shard.lower, shard.upper)
         self._has_masks = has_masks(shard)
         self._state: HardPassState | None = None
 
     def sets(self, parameters: Parameters) -> BoolArray:
         """See `Pass`."""
-        sets = np.empty(self.shard.shape, bool)
         counts = PassCounts.none(len(parameters.hit_rates), len(parameters.priors))
         if self._has_masks:
-            from epivote.kernels.masks import sets_of
-
-            sets_of(self._changed(self._start(counts), parameters).kept.insides, sets)
-        else:
-            self._hard(parameters, counts, sets)
+            return sets_of(self._changed(self._start(counts), parameters).kept.sets, self.shard.width)
+        sets = np.empty(self.shard.shape, bool)
+        self._hard(parameters, counts, sets)
         return sets
 
     def hard(self, parameters: Parameters, counts: PassCounts) -> None:
         """See `Pass`."""
         if not self._has_masks:
-            self._hard(parameters, counts, np.empty((0, self.shard.width), bool))
+            self._hard(parameters, counts, None)
         elif len(counts.voters) > len(self.shard.ballot_voter):  # what is kept would be larger than the ballots
             self._changed(self._start(counts), parameters)
         else:
@@ -84,11 +70,9 @@ class CompiledPass:
 
     def margins(self, parameters: Parameters) -> FloatArray:
         """See `Pass`."""
-        from epivote.kernels.table_loops import margin_table
-
-        table = np.empty(self.shard.shape)
-        evidence = Evidence.of(parameters.times(self.shard.multiplicities))
-        margin_table(*self.ballots, evidence.prior_log_odds, evidence.pushes, np.empty(self.shard.width), table)
+        parameters, table = parameters.times(self.shard.multiplicities), np.empty(self.shard.shape)
+        evidence = place(parameters.prior_log_odds), place(parameters.pushes)
+        done(loops().margin_table(self.loop_shard, *evidence, place(table)))
         return table
 
     def set_odds(self, log_odds: FloatArray) -> SetOdds:
@@ -126,48 +110,15 @@ class CompiledPass:
 
         Priors and occurrences have a row per group.
         """
-        from epivote.kernels.soft_loops import soft_pass
-
-        shard, ballots, groups = self.shard, self.ballots, len(log_weights)
-        one_by_one = [] if self.gold is None else [self.gold.rows]
-        total, sizes = 0.0, np.zeros(groups)
-        if shard.width * states_per_cell(*self.allowed[:2], shard.width) > MOST_STATES:
-            one_by_one.append(self.blocks.rows[self.blocks.waiting <= 0])
-        else:
-            prior_odds = np.exp(prior_log_odds)
-            room = Room.of(shard, self.blocks, prior_odds)
-            menus = (None, None) if shard.offered is None else (prior_odds[0], occurrences[0])
-            total = soft_pass(
-                *self.blocks,
-                *ballots[1:],
-                *(shard.lower, shard.upper, shard.width),
-                *(parameters.factors, np.exp(log_weights)),
-                *room,
-                voters,
-                *menus,
+        total, sizes, priors = ctypes.c_double(), np.zeros(len(log_weights)), np.ascontiguousarray(prior_log_odds)
+        done(
+            loops().soft_pass(
+                *(self.loop_shard, place(parameters.factors), place(parameters.pushes), *priors.shape),
+                *(place(priors), place(log_weights)),
+                *(place(voters), place(occurrences), place(sizes), ctypes.byref(total)),
             )
-            sizes += room.shares[groups + 1 :].sum(axis=1)
-            if shard.offered is None:
-                occurrences += room.seen.reshape(groups, -1, LANES)[:, : shard.width].sum(axis=2)
-            if room.left.any():
-                one_by_one.append(self.blocks.rows[room.left])
-        left = np.concatenate(one_by_one) if one_by_one else ()
-        if len(left):
-            from epivote.kernels.log_loops import log_pass
-
-            total += log_pass(
-                left,
-                *ballots,
-                *(prior_log_odds, parameters.pushes),
-                *self.allowed,
-                *(log_weights, sizes, occurrences, voters),
-            )
-        return float(total), sizes
-
-    @cached_property
-    def blocks(self) -> Blocks:
-        """Rows side by side, for soft passes."""
-        return Blocks.of(self.shard, self.gold)
+        )
+        return total.value, sizes
 
     def _start(self, counts: PassCounts) -> HardPassState:
         """No set is chosen yet."""
@@ -176,35 +127,23 @@ class CompiledPass:
 
     def _changed(self, before: HardPassState, parameters: Parameters) -> HardPassState:
         """What is chosen at these parameters, as a change of what was chosen before."""
-        from epivote.kernels.hard_loops import hard_change
-
         parameters = parameters.times(self.shard.multiplicities)
-        moves, evidence = before.moves_to(parameters), Evidence.of(parameters)
-        width = self.shard.width
-        room = np.empty(width), np.empty(width), np.empty(width, np.int64)
-        hard_change(*self.ballots, *evidence, *self.allowed, *moves, *before.kept, *before.counts, *room)
+        moves, prior_moves = before.moves_to(parameters)
+        loops().hard_change(
+            *(self.loop_shard, place(parameters.prior_log_odds), place(parameters.pushes), parameters.largest_push),
+            *(place(moves), prior_moves, *map(place, before.kept), *map(place, before.counts)),
+        )
         return before._replace(parameters=parameters)
 
-    def _hard(self, parameters: Parameters, counts: PassCounts, sets: BoolArray) -> None:
-        from epivote.kernels.hard_loops import hard_pass
-
-        evidence = Evidence.of(parameters.times(self.shard.multiplicities))
-        hard_pass(*self.ballots, *evidence, *self.allowed, *counts, sets)
+    def _hard(self, parameters: Parameters, counts: PassCounts, sets: BoolArray | None) -> None:
+        parameters = parameters.times(self.shard.multiplicities)
+        evidence = place(parameters.prior_log_odds), place(parameters.pushes)
+        done(loops().hard_pass(self.loop_shard, *evidence, *map(place, counts), place(sets, 1)))
 
 
 def _weighed(log_odds: FloatArray, lower: int, upper: int) -> tuple[FloatArray, FloatArray]:
     """See `epivote.model.posterior.log_partition_and_inclusion`."""
-    width, states = log_odds.shape[1], states_per_cell(lower, upper, log_odds.shape[1])
-    if width * states > MOST_STATES:
-        return log_partition_and_inclusion(log_odds, lower, upper)
-    from epivote.kernels.table_loops import weigh_table
-
-    odds, later, *others = tables(width, width * states, width, width)
-    later = later.reshape(width, -1, LANES)
-    later[:] = 1.0
-    found = np.empty(len(log_odds)), np.empty(log_odds.shape)
-    left = np.zeros(len(log_odds), bool)
-    weigh_table(np.ascontiguousarray(log_odds), lower, upper, odds, later, *others, *found, left)
-    if left.any():
-        found[0][left], found[1][left] = log_partition_and_inclusion(log_odds[left], lower, upper)
-    return found
+    log_odds = np.ascontiguousarray(log_odds)
+    log_partition, inclusion = np.empty(len(log_odds)), np.empty(log_odds.shape)
+    done(loops().weigh_table(place(log_odds), *log_odds.shape, lower, upper, place(log_partition), place(inclusion)))
+    return log_partition, inclusion

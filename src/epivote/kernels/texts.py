@@ -1,4 +1,4 @@
-"""Different texts in order of first appearance, kept as bytes: what `text_loops.py` looks texts up in."""
+"""Rows of delimited text cut into cells, and different texts numbered in order of first appearance, all as bytes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from epivote.data.names import IntArray, T
+from epivote.kernels.library import loops, place
 
 Bytes = npt.NDArray[np.uint8]
 FIRST_ROOM = 1 << 12  # names; a round number
 FIRST_BYTES = 1 << 16  # of all names; a round number
-BEYOND = 7  # bytes that a word may reach beyond the end of a text
+BEYOND = 64  # bytes that loops may read beyond the end of a text: they read blocks of so many
 
 
 class Texts:
@@ -28,14 +29,14 @@ class Texts:
 
         The texts ascend, do not overlap, and at least `BEYOND` bytes come after the last one.
         """
-        from epivote.kernels.text_loops import number_texts
-
-        self._make_room(len(begins), int(ends[-1] - begins[0]) + len(begins) if len(begins) else 0)
-        hashes, firsts = np.empty(len(begins), np.uint64), np.empty(len(begins), np.int64)
-        numbers = np.empty(len(begins), np.int32)
-        columns = self._names, self._start, self._hashes
-        slots = self._slots, self._shift, self.count
-        self.count = number_texts(text, begins, ends, *slots, *columns, hashes, firsts, numbers)
+        count = len(begins)
+        self._make_room(count, int(ends[-1] - begins[0]) + count if count else 0)
+        hashes, firsts, numbers = np.empty(count, np.uint64), np.empty(count, np.int64), np.empty(count, np.int32)
+        self.count = loops().number_texts(
+            *(place(text, 1), place(begins), place(ends), count, place(self._slots), self._shift, self.count),
+            *(place(self._names, 1), place(self._start), place(self._hashes)),
+            *(place(hashes), place(firsts), place(numbers, 4)),
+        )
         return numbers
 
     def include(self, other: Texts) -> IntArray:
@@ -62,12 +63,31 @@ class Texts:
             self._make_slots(2 * count)
 
     def _make_slots(self, least: int) -> None:
-        from epivote.kernels.text_loops import fill_slots
-
         bits = (least - 1).bit_length()
-        self._slots = np.zeros(1 << bits, np.uint64)
-        self._shift = np.uint64(64 - bits)
-        fill_slots(self._hashes[: self.count], self._slots, self._shift)
+        self._slots, self._shift = np.zeros(1 << bits, np.uint64), 64 - bits
+        loops().fill_slots(place(self._hashes), self.count, place(self._slots), self._shift)
+
+
+class RowSplitter:
+    """Cuts rows of text into cells: `column_of` says which of the wanted columns each cell belongs to, or -1."""
+
+    def __init__(self, separator: str, column_of: IntArray, most_bytes: int) -> None:
+        self._separator, self._column_of = ord(separator), np.ascontiguousarray(column_of, np.int64)
+        self._most = most_bytes // len(column_of) + 1  # rows: each cell has an end
+        self._places: IntArray = np.empty((2, int(column_of.max()) + 1, self._most), np.int64)
+        self._done = np.zeros(1, np.int64)
+
+    def split(self, text: Bytes, length: int) -> tuple[int, IntArray, IntArray] | None:
+        """Where complete rows of plain text end, and where their cells begin and end; None if there are none.
+
+        The bytes of the text have `BEYOND` more behind them. What is given is valid until the next call.
+        """
+        begins, ends = self._places
+        rows = loops().split_rows(
+            *(place(text, 1), length, self._separator, place(self._column_of), len(self._column_of), self._most),
+            *(place(begins), place(ends), place(self._done)),
+        )
+        return None if rows <= 0 else (int(self._done[0]), begins[:, :rows], ends[:, :rows])
 
 
 def _longer(array: npt.NDArray[T], used: int, least: int) -> npt.NDArray[T]:

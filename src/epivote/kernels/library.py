@@ -1,0 +1,101 @@
+"""The compiled loops as functions: which library is loaded, when they pay, and what each function takes.
+
+The sources are in the folder `loops`; installing the package compiles them (`hatch_build.py`). Without them, as on
+platforms nobody has compiled for, array operations do the same work.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from ctypes import POINTER, c_double, c_int32, c_int64, c_uint64, c_void_p
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+FOLDER = Path(__file__).with_name("loops")
+ENDING = {"darwin": "dylib", "win32": "dll"}.get(sys.platform, "so")
+WORTH_CALLING = 20_000  # approvals from which a compiled pass beats arrays; found by trying
+WORD = 8  # bytes of most numbers that loops take
+
+
+class Shard(ctypes.Structure):
+    """What the loops know about some ballots; the fields are explained in `loops/shard.hpp`."""
+
+    _fields_ = (
+        *((name, c_int64) for name in ("rows", "width", "lower", "upper", "voter_bytes", "column_bytes")),
+        *((name, c_void_p) for name in ("ballot_start", "ballot_voter", "masks", "tick_start", "tick_column")),
+        *((name, c_void_p) for name in ("offered", "fixed", "given", "order")),
+    )
+
+
+SHARD, AT, COUNT, NUMBER = POINTER(Shard), c_void_p, c_int64, c_double
+FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "hard_pass": (c_int32, (SHARD, *[AT] * 5)),
+    "hard_change": (None, (SHARD, AT, AT, NUMBER, AT, NUMBER, *[AT] * 4)),
+    "soft_pass": (c_int32, (SHARD, AT, AT, COUNT, COUNT, *[AT] * 6)),
+    "margin_table": (c_int32, (SHARD, *[AT] * 3)),
+    "weigh_table": (c_int32, (AT, *[COUNT] * 4, AT, AT)),
+    "fill_masks": (None, (AT, AT, COUNT, COUNT, AT)),
+    "fill_sets": (None, (AT, COUNT, COUNT, AT)),
+    "distances_met": (None, (AT, COUNT, AT, AT, COUNT, AT, COUNT, AT, AT)),
+    "split_rows": (c_int64, (AT, COUNT, c_int32, AT, COUNT, COUNT, AT, AT, AT)),
+    "number_texts": (c_int64, (AT, AT, AT, COUNT, AT, COUNT, COUNT, *[AT] * 6)),
+    "fill_slots": (None, (AT, COUNT, AT, COUNT)),
+    "text_hash": (c_uint64, (AT, COUNT)),
+    "copy_lists": (None, (AT, AT, COUNT, AT, COUNT, AT)),
+}
+"""What each function gives and takes; arrays are handed over as the place where they begin."""
+
+
+@cache
+def loops() -> Any:
+    """The loops compiled for the most instructions that this processor has."""
+    first = _libraries()[0]
+    level = loaded_from(first).processor_level()
+    return loaded_from(FOLDER / f"loops_v{level}.{ENDING}" if level else first)
+
+
+@cache
+def loaded_from(path: Path) -> Any:
+    """The loops in this file."""
+    library = ctypes.CDLL(str(path))
+    for name, (given, taken) in FUNCTIONS.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = given, taken
+    return library
+
+
+@cache
+def has_loops() -> bool:
+    """Whether this installation has compiled loops; without them arrays do the same work."""
+    return bool(_libraries())
+
+
+def worth_calling(n_approvals: int) -> bool:
+    """Whether passes over so many approvals should call compiled loops."""
+    return n_approvals >= WORTH_CALLING and has_loops()
+
+
+def place(array: npt.NDArray[Any] | None, itemsize: int = WORD) -> int | None:
+    """Where an array begins, for loops that expect numbers of so many bytes one after the other; None for none."""
+    if array is None:
+        return None
+    if array.itemsize != itemsize or not array.flags.c_contiguous:
+        raise ValueError(f"a loop was given an array of {array.dtype} with strides {array.strides}")
+    address: int = array.__array_interface__["data"][0]
+    return address
+
+
+def done(enough_memory: int) -> None:
+    """Raise if a loop says that there was not enough memory."""
+    if not enough_memory:
+        raise MemoryError("a compiled loop could not get the memory it needs")
+
+
+def _libraries() -> list[Path]:
+    """Those for all processors of this kind come first."""
+    named = [FOLDER / f"{name}.{ENDING}" for name in ("loops", "loops_v2")]
+    return [path for path in named if path.exists()]
