@@ -16,14 +16,13 @@ from epivote.model.passes import ArrayPass
 from epivote.model.statistics import PassCounts
 
 
-def test_small_inputs_do_not_load_the_loops_and_large_ones_do():
+def test_loops_are_loaded_by_the_first_fit():
     code = (
         "import json, epivote\n"
         "from epivote.kernels.library import loops\n"
-        "small = epivote.simulate(instances=300, voters=30, alternatives=8, bounds=(1, 3), seed=1).ballots\n"
-        "epivote.Majority((1, 3)).fit(small); before = loops.cache_info().misses\n"
-        "large = epivote.reference_crowd(3_000, 100, 20, 4, seed=1).ballots\n"
-        "epivote.EM((1, 4), max_iterations=2).fit(large)\n"
+        "ballots = epivote.simulate(instances=3, voters=3, alternatives=3, bounds=1, seed=1).ballots\n"
+        "before = loops.cache_info().misses\n"
+        "epivote.EM(1, max_iterations=2).fit(ballots)\n"
         "print(json.dumps([before, loops.cache_info().misses]))"
     )
     command = [sys.executable, "-W", "ignore", "-c", code]
@@ -31,21 +30,13 @@ def test_small_inputs_do_not_load_the_loops_and_large_ones_do():
     assert json.loads(shown) == [0, 1]
 
 
-def test_loops_pay_from_twenty_thousand_approvals():
-    assert [library.worth_calling(20_000 + more) for more in (-1, 0, 1)] == [False, True, True]
-
-
-def test_without_loops_large_inputs_are_fitted_with_arrays(monkeypatch):
+def test_without_loops_arrays_find_the_same(monkeypatch, use_loops):
     ballots = reference_crowd(1_000, 40, 10, 3, seed=2).ballots
     fitted = [AMLE((1, 3)).fit(ballots).truth_, EM((1, 3)).fit(ballots).truth_]
-    library.has_loops.cache_clear()
-    monkeypatch.setattr(library, "FOLDER", FOLDER / "nowhere")
+    use_loops(False)
     monkeypatch.setattr(passes, "loops", None)
-    try:
-        assert not library.worth_calling(10**9)
-        assert [AMLE((1, 3)).fit(ballots).truth_, EM((1, 3)).fit(ballots).truth_] == fitted
-    finally:
-        library.has_loops.cache_clear()
+    assert not library.has_loops()
+    assert [AMLE((1, 3)).fit(ballots).truth_, EM((1, 3)).fit(ballots).truth_] == fitted
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob(f"*.{ENDING}")), ids=lambda path: path.stem)

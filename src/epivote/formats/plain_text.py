@@ -47,7 +47,7 @@ def plain_columns(table: TextTable, names: Sequence[str]) -> list[NumberedTexts]
 
     with ThreadPoolExecutor() as pool:
         try:
-            reading = [pool.submit(read, part) for part in _line_ranges(path, begin, threads(compiled=True))]
+            reading = [pool.submit(read, part) for part in _line_ranges(path, begin, threads())]
             while wait(reading, POLL_SECONDS).not_done:
                 pass  # once Polars is loaded, an interrupt is not noticed while waiting for longer
         finally:

@@ -1,4 +1,4 @@
-"""The compiled loops as functions: which library is loaded, when they pay, and what each function takes.
+"""The compiled loops as functions: which library is loaded, and what each function takes.
 
 The sources are in the folder `loops`; installing the package compiles them (`hatch_build.py`). Without them, as on
 platforms nobody has compiled for, array operations do the same work.
@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 FOLDER = Path(__file__).with_name("loops")
 ENDING = {"darwin": "dylib", "win32": "dll"}.get(sys.platform, "so")
-WORTH_CALLING = 20_000  # approvals from which a compiled pass beats arrays; found by trying
 WORD = 8  # bytes of most numbers that loops take
 
 
@@ -68,15 +67,9 @@ def loaded_from(path: Path) -> Any:
     return library
 
 
-@cache
 def has_loops() -> bool:
     """Whether this installation has compiled loops; without them arrays do the same work."""
     return bool(_libraries())
-
-
-def worth_calling(n_approvals: int) -> bool:
-    """Whether passes over so many approvals should call compiled loops."""
-    return n_approvals >= WORTH_CALLING and has_loops()
 
 
 def place(array: npt.NDArray[Any] | None, itemsize: int = WORD) -> int | None:
@@ -95,6 +88,7 @@ def done(enough_memory: int) -> None:
         raise MemoryError("a compiled loop could not get the memory it needs")
 
 
+@cache
 def _libraries() -> list[Path]:
     """Those for all processors of this kind come first."""
     named = [FOLDER / f"{name}.{ENDING}" for name in ("loops", "loops_v2")]
