@@ -20,7 +20,7 @@ ENDING = {"darwin": "dylib", "win32": "dll"}.get(sys.platform, "so")
 WORD = 8  # bytes of most numbers that loops take
 
 
-class Shard(ctypes.Structure):
+class LoopShard(ctypes.Structure):
     """What the loops know about some ballots; the fields are explained in `loops/shard.hpp`."""
 
     _fields_ = (
@@ -30,7 +30,7 @@ class Shard(ctypes.Structure):
     )
 
 
-SHARD, AT, COUNT, NUMBER = POINTER(Shard), c_void_p, c_int64, c_double
+SHARD, AT, COUNT, NUMBER = POINTER(LoopShard), c_void_p, c_int64, c_double
 FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "hard_pass": (c_int32, (SHARD, *[AT] * 5)),
     "hard_change": (None, (SHARD, AT, AT, NUMBER, AT, NUMBER, *[AT] * 4)),

@@ -1,4 +1,4 @@
-// What the loops over a shard are given, and the parts they share. The fields are those of `Shard` in library.py.
+// What the loops over a shard are given, and the parts they share. The fields are those of `LoopShard` in library.py.
 #pragma once
 
 #include <math.h>
