@@ -44,7 +44,9 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "number_texts": (c_int64, (AT, AT, AT, COUNT, AT, COUNT, COUNT, *[AT] * 6)),
     "fill_slots": (None, (AT, COUNT, AT, COUNT)),
     "text_hash": (c_uint64, (AT, COUNT)),
-    "copy_lists": (None, (AT, AT, COUNT, AT, COUNT, AT)),
+    "order_ballots": (c_int64, (AT, AT, COUNT, COUNT, AT, AT)),
+    "count_values": (c_int64, (AT, AT, AT, COUNT)),
+    "copy_lists": (None, (AT, AT, COUNT, AT, AT, COUNT, COUNT, COUNT, AT, AT)),
 }
 """What each function gives and takes; arrays are handed over as the place where they begin."""
 

@@ -1,27 +1,15 @@
-// Rows of delimited text cut into cells, different texts numbered, and lists collected.
+// Rows of delimited text cut into cells, and different texts numbered.
 //
 // Texts are looked up by a hash of 64 bits, and compared whole where half of it agrees. Words of eight bytes may reach
 // beyond the end of a text, so arrays of bytes need seven more than they use. The first byte of a word is its lowest,
 // as on all processors that the loops are compiled for.
-#include "shard.hpp"
+#include "words.hpp"
 
 namespace {
 
-constexpr int64_t WORD = 8;            // bytes
-constexpr int64_t BLOCK = 64;          // bytes that are looked through at a time: as many as a number has bits
-constexpr int64_t NOT_PLAIN = -1;      // given back where text has to be read with more care
+constexpr int64_t BLOCK = 64;     // bytes that are looked through at a time: as many as a number has bits
+constexpr int64_t NOT_PLAIN = -1; // given back where text has to be read with more care
 constexpr uint64_t FACTOR = 0x9E3779B97F4A7C15; // 2^64 over the golden ratio, odd: its multiples spread over all numbers
-constexpr int64_t LISTS_AT_ONCE = 1024; // copied by `copy_lists`: their ends stay in the first cache
-
-inline uint64_t load_word(const uint8_t *from) {
-    uint64_t word;
-    memcpy(&word, from, WORD);
-    return word;
-}
-
-inline void copy_words(uint8_t *to, const uint8_t *from, int64_t size) {
-    for (int64_t k = 0; k < size; k += WORD) memcpy(to + k, from + k, WORD);
-}
 
 // The first `count` bytes of a word, all eight if there are more.
 inline uint64_t word_mask(int64_t count) { return count >= WORD ? ~uint64_t{0} : (uint64_t{1} << (8 * count)) - 1; }
@@ -160,20 +148,3 @@ EXPORTED void fill_slots(const uint64_t *hashes, int64_t count, uint64_t *slots,
 
 // The hash of one text.
 EXPORTED uint64_t text_hash(const uint8_t *text, int64_t size) { return hash_of(text, size); }
-
-// Write the lists with these numbers one after the other; a value has so many bytes. Where the next lists end is looked
-// up first, so that several wait for memory at the same time.
-EXPORTED void copy_lists(
-    const int64_t *start, const uint8_t *values, int64_t bytes, const int32_t *numbers, int64_t count, uint8_t *to
-) {
-    int64_t ends[LISTS_AT_ONCE];
-    for (int64_t row = 0; row < count; row += LISTS_AT_ONCE) {
-        const int64_t some = count - row < LISTS_AT_ONCE ? count - row : LISTS_AT_ONCE;
-        for (int64_t k = 0; k < some; k++) ends[k] = start[numbers[row + k] + 1] * bytes;
-        for (int64_t k = 0; k < some; k++) {
-            const int64_t first = start[numbers[row + k]] * bytes;
-            copy_words(to, values + first, ends[k] - first);
-            to += ends[k] - first;
-        }
-    }
-}
