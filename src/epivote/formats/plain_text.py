@@ -1,6 +1,7 @@
 """Large files of plain delimited text: names become numbers while the file is read, and no column of text is made.
 
-Text is plain if it has no quotes, no blank rows and equally many cells in all rows. Anything else is left to
+Text is plain if it has no blank rows, equally many cells in all rows, and no quotes but those around whole cells, which
+then have neither quotes nor line ends inside. Anything else is left to
 `text_table.py`, which takes longer, and says what is wrong and where.
 """
 

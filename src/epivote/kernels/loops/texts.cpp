@@ -53,15 +53,16 @@ inline uint64_t ends_in(const uint8_t *text, uint8_t separator) {
 
 } // namespace
 
-// Where the cells of every complete row in the first `length` bytes begin and end. Cell k of a row goes to column
-// column_of[k] of `begins` and `ends`, which have `most` rows, or nowhere if that is -1. Gives the number of rows, and in
-// `done` where the last one ends; no number but NOT_PLAIN if one has more or fewer cells, only blank ones, or a quote.
-// The text needs room for a whole last block.
+// Where the cells of every complete row in the first `length` bytes begin and end, without the quotes around them. Cell k
+// of a row goes to column column_of[k] of `begins` and `ends`, which have `most` rows, or nowhere if that is -1. Gives the
+// number of rows, and in `done` where the last one ends; no number but NOT_PLAIN if one has more or fewer cells, only
+// blank ones, or a quote or a line end inside a cell. The text needs room for a whole last block.
 EXPORTED int64_t split_rows(
     const uint8_t *text, int64_t length, int32_t separator, const int64_t *column_of, int64_t cells, int64_t most,
     int64_t *begins, int64_t *ends, int64_t *done
 ) {
-    int64_t row = 0, cell = 0, begin = 0;
+    enum { NO_QUOTE, OPENED, CLOSED } quotes = NO_QUOTE; // around the present cell
+    int64_t row = 0, cell = 0, begin = 0, closed = 0;
     bool filled = false;
     *done = 0;
     for (int64_t block = 0; block < length; block += BLOCK) {
@@ -70,15 +71,23 @@ EXPORTED int64_t split_rows(
         for (; found; found &= found - 1) {
             const int64_t place = block + lowest_bit(found);
             if (place < begin) continue; // the line feed behind a carriage return
-            int64_t next = place + 1;
             uint8_t byte = text[place];
-            if (byte == '"' || cell == cells) return NOT_PLAIN;
-            const int64_t column = column_of[cell++];
-            if (column >= 0) {
-                begins[column * most + row] = begin;
-                ends[column * most + row] = place;
+            if (byte == '"') {
+                if (quotes == CLOSED || (quotes == NO_QUOTE && place > begin)) return NOT_PLAIN;
+                quotes = quotes == OPENED ? CLOSED : OPENED;
+                closed = place;
+                continue;
             }
-            filled |= place > begin;
+            if (quotes == OPENED && byte == separator) continue;
+            if (quotes == OPENED || (quotes == CLOSED && place > closed + 1) || cell == cells) return NOT_PLAIN;
+            const int64_t first = quotes ? begin + 1 : begin, end = quotes ? closed : place, column = column_of[cell++];
+            if (column >= 0) {
+                begins[column * most + row] = first;
+                ends[column * most + row] = end;
+            }
+            filled |= end > first;
+            quotes = NO_QUOTE;
+            int64_t next = place + 1;
             if (byte == '\r') {
                 if (next == length) return row;
                 byte = text[next++];
