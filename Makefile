@@ -5,7 +5,7 @@ OUT := build/demo
 # Compiled modules are kept: tests start hundreds of processes, which would each compile the whole package.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo quiz test test-long test-slow coverage mutants lint format types bench bench-files bench-collect bench-scale reproduce methods confidence compare docs clean
+.PHONY: demo quiz test test-long test-slow coverage mutants sanitize wheels lint format types bench bench-files bench-collect bench-scale reproduce methods confidence compare docs clean
 
 demo: .venv/.installed
 	@$(BIN)/epivote demo $(OUT)
@@ -35,6 +35,10 @@ coverage: .venv/.installed-dev
 # plants defects and runs the tests that could notice; goes on where it was interrupted; make mutants MINUTES=60: as many as can be tried
 mutants: .venv/.installed-dev
 	$(BIN)/python -m mutants --count $(or $(COUNT),300) --seed $(or $(SEED),2022) $(if $(MINUTES),--minutes $(MINUTES)) --page
+
+# the tests of the compiled loops, ended by what reads or writes beyond an array; needs g++
+sanitize: .venv/.installed-dev
+	PYTHONPATH=. $(BIN)/python tests/sanitize.py
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff format --check
@@ -76,8 +80,12 @@ docs: .venv/.installed-docs
 	$(BIN)/zensical build --clean --strict
 	$(BIN)/python docs/check_search.py
 
+# what is released, in dist: wheels of all platforms, made and checked on this machine
+wheels: .venv/.installed-wheels
+	$(BIN)/python make_wheels.py
+
 clean:
-	rm -rf .venv build site
+	rm -rf .venv build dist site
 
 # installing compiles the loops of epivote.kernels, anew where their sources have changed
 .venv/.installed: pyproject.toml hatch_build.py $(wildcard src/epivote/kernels/loops/*.?pp)
@@ -104,6 +112,10 @@ clean:
 .venv/.installed-compare: .venv/.installed-bench
 	-$(BIN)/pip install --quiet torch==2.13.0
 	-$(BIN)/pip install --quiet --no-deps snorkel
+	@touch $@
+
+.venv/.installed-wheels: .venv/.installed
+	$(BIN)/pip install --quiet --group wheels
 	@touch $@
 
 .venv/.installed-docs: .venv/.installed

@@ -1,7 +1,7 @@
 """The compiled loops as functions: which library is loaded, and what each function takes.
 
 The sources are in the folder `loops`; installing the package compiles them (`hatch_build.py`). Without them, as on
-platforms nobody has compiled for, array operations do the same work.
+platforms nobody has compiled for, or where they cannot be loaded, array operations do the same work.
 """
 
 from __future__ import annotations
@@ -71,7 +71,12 @@ def loaded_from(path: Path) -> Any:
 
 def has_loops() -> bool:
     """Whether this installation has compiled loops; without them arrays do the same work."""
-    return bool(_libraries())
+    return why_no_loops() is None
+
+
+def why_no_loops() -> str | None:
+    """Why arrays do the work of the loops; None if there are loops that can be loaded."""
+    return _why_not_loaded() if _libraries() else "this installation has no compiled loops"
 
 
 def place(array: npt.NDArray[Any] | None, itemsize: int = WORD) -> int | None:
@@ -95,3 +100,12 @@ def _libraries() -> list[Path]:
     """Those for all processors of this kind come first."""
     named = [FOLDER / f"{name}.{ENDING}" for name in ("loops", "loops_v2")]
     return [path for path in named if path.exists()]
+
+
+@cache
+def _why_not_loaded() -> str | None:
+    try:
+        loops()
+    except (OSError, AttributeError) as error:  # for another platform, not to be executed, of another version
+        return f"the compiled loops cannot be loaded ({error})"
+    return None
