@@ -11,6 +11,6 @@
 
 `make mutants` runs it all; `python -m mutants --help` lists the options.
 
-Mutation testers on the package index either replace functions at run time, which numba's compiled loops never see,
+Mutation testers on the package index either replace functions at run time, which compiled loops never see,
 or run the whole suite for every defect. This one rewrites the file and runs only the tests that touch the line.
 """

@@ -33,13 +33,9 @@ LONG = 1.0  # seconds; longer tests come last
 MOST = 120.0  # seconds of tests that are tried at all; a round number
 FIRST = 10.0  # seconds of tests that are tried before the others are even imported; a round number
 GRACE = 60.0  # seconds beyond three times what the tests usually take, of the processor
-COMPILING = 300.0  # seconds more where loops are compiled anew: one alone takes a minute
 WAITING = 10  # times as long by the clock: a machine that is busy otherwise must not make a test look as if it hung
 IDLE = 150.0  # seconds without any work after which tests hang; more than a test waits for anything
 LOOK = 0.5  # seconds between looks at whether the tests have ended
-COMPILED = re.compile(  # functions whose lines coverage does not see
-    r"^@(?:compiled|merged|unordered)\ndef (\w+)", re.MULTILINE
-)
 
 Stage = Literal["all", "likeliest", "others"]
 """Which of the tests that could notice a defect are run."""
@@ -61,17 +57,14 @@ class Outcome:
 
 
 def covering_tests(defect: Defect, touched: Touched, root: Path) -> list[str]:
-    """The tests that run the line; where it runs on import or is compiled, those that run what uses it."""
-    compiled = COMPILED.findall((root / defect.file).read_text(encoding="utf-8"))
+    """The tests that run the line; where it runs on import, those that run what uses it."""
     body, found = _lines_of_function(defect, root), set[str]()
-    if defect.function in compiled or (compiled and not defect.function):
-        found = _users([*compiled, Path(defect.file).stem], touched, root)
-    elif defect.line in body:
+    if defect.line in body:
         found = touched.by(defect.file, _lines_of_statement(defect, root))
     if not found:
         found = touched.by(defect.file, body)
     if not found:
-        found = touched.by_file(defect.file) | _users([_name(defect, root)], touched, root)
+        found = touched.by_file(defect.file) | _users(_name(defect, root), touched, root)
     if defect.line not in body:
         found |= {test for test in touched.seconds if _is_own(test, defect) and touched.seconds[test] < QUICK}
     return _likely_first(found, defect, touched)
@@ -147,12 +140,11 @@ def _name(defect: Defect, root: Path) -> str:
     return defect.function.partition(".")[0] or (assigned.group(1) if assigned else "")
 
 
-def _users(names: Sequence[str], touched: Touched, root: Path) -> set[str]:
-    """Tests that run a line, anywhere, with one of these names in it."""
-    wanted = [re.escape(name) for name in names if name]
-    if not wanted:
+def _users(name: str, touched: Touched, root: Path) -> set[str]:
+    """Tests that run a line, anywhere, with this name in it."""
+    if not name:
         return set()
-    pattern, found = re.compile(rf"\b(?:{'|'.join(wanted)})\b"), set[str]()
+    pattern, found = re.compile(rf"\b{re.escape(name)}\b"), set[str]()
     for file in touched.lines:
         lines = (root / file).read_text(encoding="utf-8").splitlines()
         found |= touched.by(file, [place for place, line in enumerate(lines, 1) if pattern.search(line)])
@@ -183,27 +175,16 @@ def try_defect(
         return Outcome(defect.key, "survived" if tests else "untested", "", len(tests), 0.0)
     target = copy / defect.file
     text = (root / defect.file).read_text(encoding="utf-8")
-    compiled = COMPILED.search(text) is not None
     began = time.monotonic()
     target.write_text(defect.planted(text), encoding="utf-8")
-    if compiled:
-        _forget_compiled(copy)
     try:
-        status, by = _run(some, touched, root, copy, COMPILING if compiled else 0.0)
+        status, by = _run(some, touched, root, copy)
     finally:
         shutil.copy2(root / defect.file, target)
-        if compiled:
-            shutil.copytree(root / "src", copy / "src", dirs_exist_ok=True)
     return Outcome(defect.key, status, by, len(tests), round(time.monotonic() - began, 1))
 
 
-def _forget_compiled(copy: Path) -> None:
-    """Numba looks only at the file of the function it is asked for, not at those of the functions called in it."""
-    for kept in (copy / "src").rglob("*.nb[ic]"):
-        kept.unlink()
-
-
-def _run(tests: list[str], touched: Touched, root: Path, copy: Path, more: float) -> tuple[str, str]:
+def _run(tests: list[str], touched: Touched, root: Path, copy: Path) -> tuple[str, str]:
     selected = copy / "selected.json"
     selected.write_text(json.dumps(tests), encoding="utf-8")
     environment = {
@@ -218,7 +199,7 @@ def _run(tests: list[str], touched: Touched, root: Path, copy: Path, more: float
     usual = sum(touched.seconds.get(test, 0.0) for test in tests)
     if copy not in _started:
         _started[copy] = Warm(copy, environment)
-    arguments, limit = [*options, *files], 3 * usual + GRACE + more
+    arguments, limit = [*options, *files], 3 * usual + GRACE
     code = _watched(_started[copy].start(arguments, copy / "output"), limit)
     if code is None:  # a copy of a process may hang by itself, so that only a new one shows whether the tests do
         with (copy / "output").open("wb") as output:
