@@ -17,9 +17,10 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Literal
 
+from epivote.kernels.library import ENDING, loops
 from mutants import notes
 from mutants.defects import Defect
-from mutants.sample import package_of
+from mutants.sample import is_loop, package_of
 from mutants.touched import Touched
 from mutants.warm import Run, Warm
 
@@ -28,6 +29,7 @@ EVERYWHERE = (  # what runs on import, decorators for example; what is looked fo
     "tests/project/test_signatures.py",
     "tests/project/test_encodings.py",
 )
+OF_LOOPS = ("tests/kernels/", "tests/engines/", "tests/formats/test_plain_text.py", "tests/estimate/test_starts.py")
 QUICK = 0.2  # seconds; such tests of the same package are tried on what runs on import: coverage names one test only
 LONG = 1.0  # seconds; longer tests come last
 MOST = 120.0  # seconds of tests that are tried at all; a round number
@@ -46,7 +48,7 @@ _started: dict[Path, Warm] = {}
 @dataclass(frozen=True)
 class Outcome:
     """What became of a defect: `killed` by a test, `timeout`, `survived`, or `untested` where no test runs the line;
-    `equivalent` if it was not tried because it changes nothing.
+    `equivalent` if it was not tried because it changes nothing; `uncompiled` if the compiler refused it.
     """
 
     key: str
@@ -57,7 +59,12 @@ class Outcome:
 
 
 def covering_tests(defect: Defect, touched: Touched, root: Path) -> list[str]:
-    """The tests that run the line; where it runs on import, those that run what uses it."""
+    """The tests that run the line; where it runs on import, those that run what uses it.
+
+    Coverage does not see loops in C++: all tests of what calls them are named.
+    """
+    if is_loop(defect.file):
+        return _likely_first({test for test in touched.seconds if test.startswith(OF_LOOPS)}, defect, touched)
     body, found = _lines_of_function(defect, root), set[str]()
     if defect.line in body:
         found = touched.by(defect.file, _lines_of_statement(defect, root))
@@ -88,7 +95,7 @@ def _likely_first(tests: set[str], defect: Defect, touched: Touched) -> list[str
 
 
 def _is_own(test: str, defect: Defect) -> bool:
-    return test.startswith(f"tests/{package_of(defect.file)}/")
+    return test.startswith("tests/kernels/" if is_loop(defect.file) else f"tests/{package_of(defect.file)}/")
 
 
 def _at(stage: Stage, tests: list[str], touched: Touched) -> list[str]:
@@ -167,9 +174,7 @@ def try_defect(
     defect: Defect, touched: Touched, root: Path, copy: Path, new: Sequence[str] = (), stage: Stage = "all"
 ) -> Outcome:
     """Plant it, run the tests until one fails, and take it out again; `new` are files of tests to run as well."""
-    likely, everywhere = covering_tests(defect, touched, root), [each for each in EVERYWHERE if (root / each).exists()]
-    on_import = defect.line not in _lines_of_function(defect, root)
-    tests = [*new, *everywhere, *likely] if on_import else [*new, *likely, *everywhere]
+    tests = [*new, *_tests(defect, touched, root)]
     some = _at(stage, tests, touched)
     if not some:
         return Outcome(defect.key, "survived" if tests else "untested", "", len(tests), 0.0)
@@ -177,11 +182,41 @@ def try_defect(
     text = (root / defect.file).read_text(encoding="utf-8")
     began = time.monotonic()
     target.write_text(defect.planted(text), encoding="utf-8")
+    libraries = _loops_with(defect, root)
     try:
-        status, by = _run(some, touched, root, copy)
+        compiled = not libraries or _compile(libraries, copy)
+        status, by = _run(some, touched, root, copy) if compiled else ("uncompiled", "")
     finally:
-        shutil.copy2(root / defect.file, target)
+        for file in (defect.file, *libraries):
+            shutil.copy2(root / file, copy / file)
     return Outcome(defect.key, status, by, len(tests), round(time.monotonic() - began, 1))
+
+
+def _tests(defect: Defect, touched: Touched, root: Path) -> list[str]:
+    """The tests that could notice it, in order."""
+    likely, everywhere = covering_tests(defect, touched, root), [each for each in EVERYWHERE if (root / each).exists()]
+    if is_loop(defect.file):
+        return likely
+    on_import = defect.line not in _lines_of_function(defect, root)
+    return [*everywhere, *likely] if on_import else [*likely, *everywhere]
+
+
+def _loops_with(defect: Defect, root: Path) -> list[str]:
+    """The libraries to compile anew: the one that is loaded here, and all where each has other vectors."""
+    if not is_loop(defect.file):
+        return []
+    folder = Path(defect.file).parent
+    names = sorted(path.name for path in (root / folder).glob(f"*.{ENDING}"))
+    return [(folder / name).as_posix() for name in names if name == Path(loops()._name).name or "lanes" in defect.file]
+
+
+def _compile(libraries: Sequence[str], copy: Path) -> bool:
+    """Whether the loops of a copy compile, without a warning."""
+    command = [sys.executable, "-m", "mutants.compiling", *(Path(library).name for library in libraries)]
+    done = subprocess.run(command, cwd=copy, capture_output=True, check=False, text=True)
+    if done.returncode and "error:" not in done.stderr:
+        raise SystemExit(f"The loops cannot be compiled, whatever is planted:\n{done.stderr}")
+    return done.returncode == 0
 
 
 def _run(tests: list[str], touched: Touched, root: Path, copy: Path) -> tuple[str, str]:
@@ -220,7 +255,7 @@ def _run(tests: list[str], touched: Touched, root: Path, copy: Path) -> tuple[st
     if code in (0, 5):
         return "survived", ""
     failed = re.search(r"^(?:FAILED|ERROR) (\S+)", said, re.MULTILINE)
-    return "killed", failed.group(1) if failed else "collection"
+    return "killed", failed.group(1) if failed else "crash" if code < 0 else "collection"
 
 
 def _watched(run: Run | subprocess.Popen[bytes], seconds: float) -> int | None:
