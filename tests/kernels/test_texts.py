@@ -100,7 +100,7 @@ def test_lists_are_gathered_as_arrays_gather_them(dtype):
     rng = np.random.default_rng(3)
     lengths = rng.integers(0, 5, 40)
     lists = Lists.of_lengths(lengths, rng.integers(0, 200, lengths.sum()).astype(dtype))
-    numbers = rng.integers(0, 40, 300).astype(np.uint32)
+    numbers = rng.integers(0, 40, 3000).astype(np.uint32)  # more than are copied at once
     found, expected = gathered(lists, numbers), lists.rows(numbers)
     assert found.start.tolist() == expected.start.tolist()
     assert found.values.tolist() == expected.values.tolist()
