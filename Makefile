@@ -33,7 +33,7 @@ coverage: .venv/.installed-dev
 	$(BIN)/python -m mutants.touched
 
 # plants defects and runs the tests that could notice; goes on where it was interrupted; make mutants MINUTES=60: as many as can be tried
-mutants: .venv/.installed-dev
+mutants: .venv/.installed-dev .venv/.installed-loops
 	$(BIN)/python -m mutants --count $(or $(COUNT),300) --seed $(or $(SEED),2022) $(if $(MINUTES),--minutes $(MINUTES)) --page
 
 # the tests of the compiled loops, ended by what reads or writes beyond an array; needs g++
@@ -81,7 +81,7 @@ docs: .venv/.installed-docs
 	$(BIN)/python docs/check_search.py
 
 # what is released, in dist: wheels of all platforms, made and checked on this machine
-wheels: .venv/.installed-wheels
+wheels: .venv/.installed-loops
 	$(BIN)/python make_wheels.py
 
 clean:
@@ -114,8 +114,8 @@ clean:
 	-$(BIN)/pip install --quiet --no-deps snorkel
 	@touch $@
 
-.venv/.installed-wheels: .venv/.installed
-	$(BIN)/pip install --quiet --group wheels
+.venv/.installed-loops: .venv/.installed
+	$(BIN)/pip install --quiet --group loops
 	@touch $@
 
 .venv/.installed-docs: .venv/.installed

@@ -18,7 +18,7 @@ from queue import Queue
 
 from mutants import page, touched
 from mutants.defects import Defect
-from mutants.sample import all_defects, chosen
+from mutants.sample import all_defects, chosen, source_files
 from mutants.trial import Outcome, make_copy, try_defect
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -49,6 +49,7 @@ def main() -> int:
     outcomes = run(tried, known, workers=options.workers, again=again, new=options.new, minutes=options.minutes)
     outcomes |= {each.key: Outcome(each.key, "equivalent", "", 0, 0.0) for each in defects if each not in tried}
     defects = list(takewhile(lambda each: each.key in outcomes, defects))
+    defects = [each for each in defects if outcomes[each.key].status != "uncompiled"]
     left = [each for each in defects if not page.noticed(outcomes[each.key]) and each.key not in reasons]
     for each in left:
         print(
@@ -92,7 +93,7 @@ def run(
         copy = copies.get()
         try:
             first = try_defect(defect, known, ROOT, copy, new, "likeliest")
-            if page.noticed(first):
+            if page.noticed(first) or first.status == "uncompiled":
                 return first
             then = try_defect(defect, known, ROOT, copy, new, "others")
             return replace(then, seconds=round(first.seconds + then.seconds, 1))
@@ -131,8 +132,8 @@ def _state() -> dict[str, str]:
     for path in sorted((ROOT / "tests").rglob("*.py")):
         tests.update(path.read_bytes())
     return {
-        path.relative_to(ROOT).as_posix(): hashlib.sha256(tests.digest() + path.read_bytes()).hexdigest()[:12]
-        for path in (ROOT / "src").rglob("*.py")
+        file: hashlib.sha256(tests.digest() + (ROOT / file).read_bytes()).hexdigest()[:12]
+        for file in source_files(ROOT)
     }
 
 
@@ -160,7 +161,10 @@ def _options() -> argparse.Namespace:
         help="begin no trial after so many; defects are tried in random order, the least of every package first",
     )
     parser.add_argument(
-        "--package", action="append", default=[], help="only this package, for example `data`; may be repeated"
+        "--package",
+        action="append",
+        default=[],
+        help="only this package, for example `data`, or `loops`; may be repeated",
     )
     parser.add_argument(
         "--file", action="append", default=[], help="only this file, for example `data/bounds.py`; may be repeated"
@@ -183,7 +187,10 @@ def _options() -> argparse.Namespace:
         "--add", action="append", default=[], help="a new file of tests: find which lines it runs; may be repeated"
     )
     parser.add_argument("--page", action="store_true", help="write docs/mutants.md")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.page and (options.package or options.file or options.key):
+        parser.error("--page is for samples of the whole source, not of some packages, files or defects")
+    return options
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
@@ -108,12 +108,17 @@ def defects_in(file: str, text: str) -> list[Defect]:
     """All defects of a file in reading order; their keys survive changes elsewhere in the file."""
     finder = _Finder(file, text)
     finder.visit(ast.parse(text))
+    return keyed(finder.found, text, "  #")
+
+
+def keyed(defects: Iterable[Defect], text: str, comment: str) -> list[Defect]:
+    """Those of a file in reading order, with keys; `comment` is what a comment behind code begins with."""
     found: list[Defect] = []
     times: dict[str, int] = {}
     lines = text.splitlines()
-    for defect in sorted(finder.found, key=lambda each: (each.start, each.kind, each.new)):
-        code = lines[defect.line - 1].partition("  #")[0].strip()
-        said = f"{file}:{defect.function}:{code}:{defect.kind}:{defect.old}:{defect.new}"
+    for defect in sorted(defects, key=lambda each: (each.start, each.kind, each.new)):
+        code = lines[defect.line - 1].partition(comment)[0].strip()
+        said = f"{defect.file}:{defect.function}:{code}:{defect.kind}:{defect.old}:{defect.new}"
         times[said] = times.get(said, 0) + 1
         key = hashlib.sha256(f"{said}:{times[said]}".encode()).hexdigest()[:10]
         found.append(Defect(**{**vars(defect), "key": key}))

@@ -14,8 +14,9 @@ HEAD = """\
 `make mutants` plants single-line defects in the source, one at a time: a comparison that includes its bound or not, a
 constant a little off, a dropped keyword, check or statement, exchanged arguments, another function. Lines are drawn at
 random by seed from all packages. For each defect it runs the tests of `make test` and `make test-long` that touch the
-line, the likeliest first and for at most two minutes. A defect is *noticed* if a test fails or hangs. Some defects
-change nothing that anybody could see; they are set aside, each with its reason, in `mutants/equivalent.toml`.
+line, the likeliest first and for at most two minutes; the loops in C++ are compiled with the defect and tried with all
+tests of what calls them. A defect is *noticed* if a test fails or hangs. Some defects change nothing that anybody could
+see; they are set aside, each with its reason, in `mutants/equivalent.toml`.
 
 """
 WRITTEN_FROM = (2022, 7, 11, 13, 17)

@@ -8,24 +8,36 @@ from pathlib import Path
 import numpy as np
 
 from mutants.defects import Defect, defects_in
+from mutants.loops import loop_defects
 
 SOURCE = Path("src/epivote")
+LEFT_OUT = ("src/epivote/kernels/loops/processor.cpp",)  # no test can have processors other than the one it runs on
 LEAST = 12  # defects per package, so that 90 % of a small package means something; a round number
 
 
+def is_loop(file: str) -> bool:
+    """Whether a file is C++."""
+    return file.endswith("pp")
+
+
 def package_of(file: str) -> str:
-    """The folder below `src/epivote`, or the module itself."""
-    return Path(file).relative_to(SOURCE).parts[0].removesuffix(".py")
+    """The folder below `src/epivote`, or the module itself; `loops` for those in C++."""
+    return "loops" if is_loop(file) else Path(file).relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def source_files(root: Path) -> list[str]:
+    """All files of the package in Python and C++."""
+    paths = (path for path in (root / SOURCE).rglob("*.*") if path.suffix in (".py", ".cpp", ".hpp"))
+    return sorted(path.relative_to(root).as_posix() for path in paths)
 
 
 def all_defects(root: Path, packages: Sequence[str] = ()) -> dict[str, list[Defect]]:
     """Every defect by package; of these packages only, if any are named."""
     found: dict[str, list[Defect]] = {}
-    for path in sorted((root / SOURCE).rglob("*.py")):
-        file = path.relative_to(root).as_posix()
-        package = package_of(file)
-        if not packages or package in packages:
-            found.setdefault(package, []).extend(defects_in(file, path.read_text(encoding="utf-8")))
+    for file in source_files(root):
+        package, find = package_of(file), loop_defects if is_loop(file) else defects_in
+        if file not in LEFT_OUT and (not packages or package in packages):
+            found.setdefault(package, []).extend(find(file, (root / file).read_text(encoding="utf-8")))
     return {package: defects for package, defects in found.items() if defects}
 
 

@@ -27,7 +27,6 @@ context = ${{MUTANTS_TEST-}}
 exclude_also =
     if TYPE_CHECKING:
     \\.\\.\\.$
-    @(compiled|merged|unordered)$
 """
 WANTED = 90.0  # percent of lines and branches of a file; a round number
 START = "import coverage\ncoverage.process_startup()\n"

@@ -17,9 +17,10 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Literal
 
+from epivote.kernels.library import ENDING, loops
 from mutants import notes
 from mutants.defects import Defect
-from mutants.sample import package_of
+from mutants.sample import is_loop, package_of
 from mutants.touched import Touched
 from mutants.warm import Run, Warm
 
@@ -28,18 +29,15 @@ EVERYWHERE = (  # what runs on import, decorators for example; what is looked fo
     "tests/project/test_signatures.py",
     "tests/project/test_encodings.py",
 )
+OF_LOOPS = ("tests/kernels/", "tests/engines/", "tests/formats/test_plain_text.py", "tests/estimate/test_starts.py")
 QUICK = 0.2  # seconds; such tests of the same package are tried on what runs on import: coverage names one test only
 LONG = 1.0  # seconds; longer tests come last
 MOST = 120.0  # seconds of tests that are tried at all; a round number
 FIRST = 10.0  # seconds of tests that are tried before the others are even imported; a round number
 GRACE = 60.0  # seconds beyond three times what the tests usually take, of the processor
-COMPILING = 300.0  # seconds more where loops are compiled anew: one alone takes a minute
 WAITING = 10  # times as long by the clock: a machine that is busy otherwise must not make a test look as if it hung
 IDLE = 150.0  # seconds without any work after which tests hang; more than a test waits for anything
 LOOK = 0.5  # seconds between looks at whether the tests have ended
-COMPILED = re.compile(  # functions whose lines coverage does not see
-    r"^@(?:compiled|merged|unordered)\ndef (\w+)", re.MULTILINE
-)
 
 Stage = Literal["all", "likeliest", "others"]
 """Which of the tests that could notice a defect are run."""
@@ -50,7 +48,7 @@ _started: dict[Path, Warm] = {}
 @dataclass(frozen=True)
 class Outcome:
     """What became of a defect: `killed` by a test, `timeout`, `survived`, or `untested` where no test runs the line;
-    `equivalent` if it was not tried because it changes nothing.
+    `equivalent` if it was not tried because it changes nothing; `uncompiled` if the compiler refused it.
     """
 
     key: str
@@ -61,17 +59,19 @@ class Outcome:
 
 
 def covering_tests(defect: Defect, touched: Touched, root: Path) -> list[str]:
-    """The tests that run the line; where it runs on import or is compiled, those that run what uses it."""
-    compiled = COMPILED.findall((root / defect.file).read_text(encoding="utf-8"))
+    """The tests that run the line; where it runs on import, those that run what uses it.
+
+    Coverage does not see loops in C++: all tests of what calls them are named.
+    """
+    if is_loop(defect.file):
+        return _likely_first({test for test in touched.seconds if test.startswith(OF_LOOPS)}, defect, touched)
     body, found = _lines_of_function(defect, root), set[str]()
-    if defect.function in compiled or (compiled and not defect.function):
-        found = _users([*compiled, Path(defect.file).stem], touched, root)
-    elif defect.line in body:
+    if defect.line in body:
         found = touched.by(defect.file, _lines_of_statement(defect, root))
     if not found:
         found = touched.by(defect.file, body)
     if not found:
-        found = touched.by_file(defect.file) | _users([_name(defect, root)], touched, root)
+        found = touched.by_file(defect.file) | _users(_name(defect, root), touched, root)
     if defect.line not in body:
         found |= {test for test in touched.seconds if _is_own(test, defect) and touched.seconds[test] < QUICK}
     return _likely_first(found, defect, touched)
@@ -95,7 +95,7 @@ def _likely_first(tests: set[str], defect: Defect, touched: Touched) -> list[str
 
 
 def _is_own(test: str, defect: Defect) -> bool:
-    return test.startswith(f"tests/{package_of(defect.file)}/")
+    return test.startswith("tests/kernels/" if is_loop(defect.file) else f"tests/{package_of(defect.file)}/")
 
 
 def _at(stage: Stage, tests: list[str], touched: Touched) -> list[str]:
@@ -147,12 +147,11 @@ def _name(defect: Defect, root: Path) -> str:
     return defect.function.partition(".")[0] or (assigned.group(1) if assigned else "")
 
 
-def _users(names: Sequence[str], touched: Touched, root: Path) -> set[str]:
-    """Tests that run a line, anywhere, with one of these names in it."""
-    wanted = [re.escape(name) for name in names if name]
-    if not wanted:
+def _users(name: str, touched: Touched, root: Path) -> set[str]:
+    """Tests that run a line, anywhere, with this name in it."""
+    if not name:
         return set()
-    pattern, found = re.compile(rf"\b(?:{'|'.join(wanted)})\b"), set[str]()
+    pattern, found = re.compile(rf"\b{re.escape(name)}\b"), set[str]()
     for file in touched.lines:
         lines = (root / file).read_text(encoding="utf-8").splitlines()
         found |= touched.by(file, [place for place, line in enumerate(lines, 1) if pattern.search(line)])
@@ -175,35 +174,52 @@ def try_defect(
     defect: Defect, touched: Touched, root: Path, copy: Path, new: Sequence[str] = (), stage: Stage = "all"
 ) -> Outcome:
     """Plant it, run the tests until one fails, and take it out again; `new` are files of tests to run as well."""
-    likely, everywhere = covering_tests(defect, touched, root), [each for each in EVERYWHERE if (root / each).exists()]
-    on_import = defect.line not in _lines_of_function(defect, root)
-    tests = [*new, *everywhere, *likely] if on_import else [*new, *likely, *everywhere]
+    tests = [*new, *_tests(defect, touched, root)]
     some = _at(stage, tests, touched)
     if not some:
         return Outcome(defect.key, "survived" if tests else "untested", "", len(tests), 0.0)
     target = copy / defect.file
     text = (root / defect.file).read_text(encoding="utf-8")
-    compiled = COMPILED.search(text) is not None
     began = time.monotonic()
     target.write_text(defect.planted(text), encoding="utf-8")
-    if compiled:
-        _forget_compiled(copy)
+    libraries = _loops_with(defect, root)
     try:
-        status, by = _run(some, touched, root, copy, COMPILING if compiled else 0.0)
+        compiled = not libraries or _compile(libraries, copy)
+        status, by = _run(some, touched, root, copy) if compiled else ("uncompiled", "")
     finally:
-        shutil.copy2(root / defect.file, target)
-        if compiled:
-            shutil.copytree(root / "src", copy / "src", dirs_exist_ok=True)
+        for file in (defect.file, *libraries):
+            shutil.copy2(root / file, copy / file)
     return Outcome(defect.key, status, by, len(tests), round(time.monotonic() - began, 1))
 
 
-def _forget_compiled(copy: Path) -> None:
-    """Numba looks only at the file of the function it is asked for, not at those of the functions called in it."""
-    for kept in (copy / "src").rglob("*.nb[ic]"):
-        kept.unlink()
+def _tests(defect: Defect, touched: Touched, root: Path) -> list[str]:
+    """The tests that could notice it, in order."""
+    likely, everywhere = covering_tests(defect, touched, root), [each for each in EVERYWHERE if (root / each).exists()]
+    if is_loop(defect.file):
+        return likely
+    on_import = defect.line not in _lines_of_function(defect, root)
+    return [*everywhere, *likely] if on_import else [*likely, *everywhere]
 
 
-def _run(tests: list[str], touched: Touched, root: Path, copy: Path, more: float) -> tuple[str, str]:
+def _loops_with(defect: Defect, root: Path) -> list[str]:
+    """The libraries to compile anew: the one that is loaded here, and all where each has other vectors."""
+    if not is_loop(defect.file):
+        return []
+    folder = Path(defect.file).parent
+    names = sorted(path.name for path in (root / folder).glob(f"*.{ENDING}"))
+    return [(folder / name).as_posix() for name in names if name == Path(loops()._name).name or "lanes" in defect.file]
+
+
+def _compile(libraries: Sequence[str], copy: Path) -> bool:
+    """Whether the loops of a copy compile, without a warning."""
+    command = [sys.executable, "-m", "mutants.compiling", *(Path(library).name for library in libraries)]
+    done = subprocess.run(command, cwd=copy, capture_output=True, check=False, text=True)
+    if done.returncode and "error:" not in done.stderr:
+        raise SystemExit(f"The loops cannot be compiled, whatever is planted:\n{done.stderr}")
+    return done.returncode == 0
+
+
+def _run(tests: list[str], touched: Touched, root: Path, copy: Path) -> tuple[str, str]:
     selected = copy / "selected.json"
     selected.write_text(json.dumps(tests), encoding="utf-8")
     environment = {
@@ -218,7 +234,7 @@ def _run(tests: list[str], touched: Touched, root: Path, copy: Path, more: float
     usual = sum(touched.seconds.get(test, 0.0) for test in tests)
     if copy not in _started:
         _started[copy] = Warm(copy, environment)
-    arguments, limit = [*options, *files], 3 * usual + GRACE + more
+    arguments, limit = [*options, *files], 3 * usual + GRACE
     code = _watched(_started[copy].start(arguments, copy / "output"), limit)
     if code is None:  # a copy of a process may hang by itself, so that only a new one shows whether the tests do
         with (copy / "output").open("wb") as output:
@@ -239,7 +255,7 @@ def _run(tests: list[str], touched: Touched, root: Path, copy: Path, more: float
     if code in (0, 5):
         return "survived", ""
     failed = re.search(r"^(?:FAILED|ERROR) (\S+)", said, re.MULTILINE)
-    return "killed", failed.group(1) if failed else "collection"
+    return "killed", failed.group(1) if failed else "crash" if code < 0 else "collection"
 
 
 def _watched(run: Run | subprocess.Popen[bytes], seconds: float) -> int | None:

@@ -84,7 +84,8 @@ def test_every_defect_of_this_project_is_valid_python_under_a_name_of_its_own(fo
         for each in defects[::397]:
             text = (ROOT / each.file).read_text(encoding="utf-8")
             assert each.planted(text) != text
-            ast.parse(each.planted(text))
+            if each.file.endswith(".py"):
+                ast.parse(each.planted(text))
 
 
 def test_keys_stay_when_lines_move():

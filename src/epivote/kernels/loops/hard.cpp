@@ -6,8 +6,9 @@ namespace {
 
 constexpr double TIE_SCALE = 1e9;     // margins are compared as whole numbers of 1e-9, like `choose.TIE_DECIMALS`
 constexpr double SLACK_SAFETY = 1e-8; // relative; ten times the width of a tie, so that a kept set is never one short of a tie
-constexpr int PLACE_BITS = 6;         // enough for 64 places
-constexpr int64_t LAST_PLACE = 63;    // of a mask of 64 bits
+constexpr int PLACE_BITS = 6;
+constexpr int64_t WIDEST = 1 << PLACE_BITS; // cells of a row whose set is a mask: its bits
+constexpr int64_t LAST_PLACE = WIDEST - 1;
 
 bool is_right(double margin) { return margin * TIE_SCALE >= -0.5; }
 
@@ -25,7 +26,7 @@ uint64_t choose_mask(const double *margins, int64_t width, int64_t lower, int64_
     if (lower <= size && size <= upper) return inside;
     // The rounded margin first, then the place: the largest key is the one to take.
     for (int64_t c = 0; c < width; c++) {
-        keys[c] = (static_cast<int64_t>(rint(margins[c] * TIE_SCALE)) * (1 << PLACE_BITS)) | (LAST_PLACE - c);
+        keys[c] = (static_cast<int64_t>(rint(margins[c] * TIE_SCALE)) * WIDEST) | (LAST_PLACE - c);
     }
     const int64_t taken = size < lower ? lower : upper;
     inside = 0;
@@ -120,8 +121,8 @@ EXPORTED void hard_change(
     double prior_moves, double *slack, uint64_t *sets, double *counts, double *occurrences
 ) {
     const int64_t width = shard->width;
-    double prior[64], margins[64];
-    int64_t keys[64];
+    double prior[WIDEST], margins[WIDEST];
+    int64_t keys[WIDEST];
     if (!shard->offered) memcpy(prior, prior_log_odds, sizeof(double) * width);
     with_voters(*shard, [&](const auto *voters) {
         for (int64_t row = 0; row < shard->rows; row++) {
