@@ -4,12 +4,15 @@ import os
 import shlex
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import hatch_build
 import pytest
 from hatch_build import PLATFORMS, LoopsHook, chosen_platform, update
 from packaging.tags import mac_platforms
+
+from patience import PATIENCE
 
 ROOT = Path(__file__).parent.parent.parent
 LINUX, ARM = PLATFORMS["linux-x86_64"], PLATFORMS["linux-aarch64"]
@@ -196,7 +199,8 @@ def test_the_compiler_is_asked_for_only_where_it_is_needed(sources, tmp_path, mo
 def test_two_builds_at_once_leave_whole_libraries(sources):
     code = f"import hatch_build, pathlib; hatch_build.update(pathlib.Path({str(sources)!r}), hatch_build.PLATFORMS['linux-x86_64'])"
     command = [sys.executable, "-c", code]
-    for running in [subprocess.Popen(command, cwd=ROOT) for _ in range(3)]:
-        assert running.wait(60) == 0
+    with ThreadPoolExecutor(3) as pool:
+        running = [pool.submit(subprocess.run, command, cwd=ROOT, timeout=PATIENCE, check=True) for _ in range(3)]
+        assert [each.result().returncode for each in running] == [0, 0, 0]
     assert hatch_build._is_current(sources, LINUX)
     assert set(contents(sources)) == set(LINUX.libraries)
