@@ -5,7 +5,7 @@ OUT := build/demo
 # Compiled modules are kept: tests start hundreds of processes, which would each compile the whole package.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo quiz test test-long test-slow coverage mutants lint format types bench bench-files bench-collect bench-scale reproduce methods confidence compare docs clean
+.PHONY: demo quiz test test-long test-slow coverage mutants wheels lint format types bench bench-files bench-collect bench-scale reproduce methods confidence compare docs clean
 
 demo: .venv/.installed
 	@$(BIN)/epivote demo $(OUT)
@@ -76,8 +76,12 @@ docs: .venv/.installed-docs
 	$(BIN)/zensical build --clean --strict
 	$(BIN)/python docs/check_search.py
 
+# what is released, in dist: wheels of all platforms, made and checked on this machine
+wheels: .venv/.installed-wheels
+	$(BIN)/python make_wheels.py
+
 clean:
-	rm -rf .venv build site
+	rm -rf .venv build dist site
 
 # installing compiles the loops of epivote.kernels, anew where their sources have changed
 .venv/.installed: pyproject.toml hatch_build.py $(wildcard src/epivote/kernels/loops/*.?pp)
@@ -104,6 +108,10 @@ clean:
 .venv/.installed-compare: .venv/.installed-bench
 	-$(BIN)/pip install --quiet torch==2.13.0
 	-$(BIN)/pip install --quiet --no-deps snorkel
+	@touch $@
+
+.venv/.installed-wheels: .venv/.installed
+	$(BIN)/pip install --quiet --group wheels
 	@touch $@
 
 .venv/.installed-docs: .venv/.installed
