@@ -7,7 +7,7 @@ export PYTHONDONTWRITEBYTECODE =
 # What the compiler of the loops keeps, so that it takes less time after a change.
 export ZIG_GLOBAL_CACHE_DIR ?= $(CURDIR)/build/compiler
 
-.PHONY: demo quiz test test-long test-slow coverage mutants wheels lint format types bench bench-files bench-collect bench-scale reproduce methods confidence compare docs clean
+.PHONY: demo quiz test test-long test-slow coverage mutants sanitize wheels lint format types bench bench-files bench-collect bench-scale reproduce methods confidence compare docs clean
 
 demo: .venv/.installed
 	@$(BIN)/epivote demo $(OUT)
@@ -37,6 +37,10 @@ coverage: .venv/.installed-dev
 # plants defects and runs the tests that could notice; goes on where it was interrupted; make mutants MINUTES=60: as many as can be tried
 mutants: .venv/.installed-dev
 	$(BIN)/python -m mutants --count $(or $(COUNT),300) --seed $(or $(SEED),2022) $(if $(MINUTES),--minutes $(MINUTES)) --page
+
+# the tests of the compiled loops, ended by what reads or writes beyond an array; needs g++
+sanitize: .venv/.installed-dev
+	PYTHONPATH=. $(BIN)/python tests/sanitize.py
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff format --check
