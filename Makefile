@@ -4,6 +4,8 @@ BIN := .venv/bin
 OUT := build/demo
 # Compiled modules are kept: tests start hundreds of processes, which would each compile the whole package.
 export PYTHONDONTWRITEBYTECODE =
+# What the compiler of the loops keeps, so that it takes less time after a change.
+export ZIG_GLOBAL_CACHE_DIR ?= $(CURDIR)/build/compiler
 
 .PHONY: demo quiz test test-long test-slow coverage mutants sanitize wheels lint format types bench bench-files bench-collect bench-scale reproduce methods confidence compare docs clean
 

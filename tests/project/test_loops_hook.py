@@ -5,14 +5,13 @@ import shlex
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import hatch_build
 import pytest
 from hatch_build import PLATFORMS, LoopsHook, chosen_platform, update
 from packaging.tags import mac_platforms
-
-from patience import PATIENCE
 
 ROOT = Path(__file__).parent.parent.parent
 LINUX, ARM = PLATFORMS["linux-x86_64"], PLATFORMS["linux-aarch64"]
@@ -196,11 +195,23 @@ def test_the_compiler_is_asked_for_only_where_it_is_needed(sources, tmp_path, mo
     assert f'"{hatch_build.COMPILER}"' in (ROOT / "pyproject.toml").read_text()  # for benchmarks, and wheels
 
 
+def test_what_the_compiler_keeps_is_removed_unless_it_has_a_place(sources, tmp_path, monkeypatch):
+    program = tmp_path / "compiler"
+    kept = 'mkdir -p "$ZIG_GLOBAL_CACHE_DIR"; touch "$ZIG_GLOBAL_CACHE_DIR/kept"\n'
+    program.write_text(kept + program.read_text())
+    monkeypatch.delenv("ZIG_GLOBAL_CACHE_DIR", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    update(sources, LINUX)
+    assert list(tmp_path.rglob("kept")) == []
+    monkeypatch.setenv("ZIG_GLOBAL_CACHE_DIR", str(tmp_path / "place"))
+    update(sources, ARM)
+    assert list(tmp_path.rglob("kept")) == [tmp_path / "place" / "kept"]
+
+
 def test_two_builds_at_once_leave_whole_libraries(sources):
     code = f"import hatch_build, pathlib; hatch_build.update(pathlib.Path({str(sources)!r}), hatch_build.PLATFORMS['linux-x86_64'])"
-    command = [sys.executable, "-c", code]
-    with ThreadPoolExecutor(3) as pool:
-        running = [pool.submit(subprocess.run, command, cwd=ROOT, timeout=PATIENCE, check=True) for _ in range(3)]
-        assert [each.result().returncode for each in running] == [0, 0, 0]
+    built = partial(subprocess.run, cwd=ROOT, timeout=60, check=True)
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(built, [[sys.executable, "-c", code]] * 3))
     assert hatch_build._is_current(sources, LINUX)
     assert set(contents(sources)) == set(LINUX.libraries)
