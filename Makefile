@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 OUT := build/demo
+LOOPS := $(wildcard src/epivote/kernels/loops/*.?pp benchmarks/*.cpp)
 # Compiled modules are kept: tests start hundreds of processes, which would each compile the whole package.
 export PYTHONDONTWRITEBYTECODE =
 # What the compiler of the loops keeps, so that it takes less time after a change.
@@ -44,10 +45,12 @@ sanitize: .venv/.installed-dev
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff format --check
+	$(BIN)/clang-format --dry-run -Werror $(LOOPS)
 	$(BIN)/ruff check
 
 format: .venv/.installed-dev
 	$(BIN)/ruff format
+	$(BIN)/clang-format -i $(LOOPS)
 	$(BIN)/ruff check --fix
 
 types: .venv/.installed-dev
@@ -90,7 +93,7 @@ clean:
 	rm -rf .venv build dist site
 
 # installing compiles the loops of epivote.kernels, anew where their sources have changed
-.venv/.installed: pyproject.toml hatch_build.py $(wildcard src/epivote/kernels/loops/*.?pp)
+.venv/.installed: pyproject.toml hatch_build.py $(filter src/%,$(LOOPS))
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --upgrade 'pip>=25.1'
 	$(BIN)/pip install --quiet --editable .

@@ -3,7 +3,7 @@
 
 namespace {
 
-constexpr int64_t SHORT = 32;       // rows that are sorted by insertion; a round number
+constexpr int64_t SHORT = 32;          // rows that are sorted by insertion; a round number
 constexpr int64_t LISTS_AT_ONCE = 256; // a round number: what is looked up of them stays in the first cache
 
 // Sorts some rows by their voters; rows of the same voter stay as they are. `room` is for as many rows.
@@ -65,8 +65,8 @@ EXPORTED int64_t count_values(const int64_t *start, const int32_t *list_of, cons
 // many bytes, and `total` values are written. Where the next lists start is looked up first, so that several wait for
 // memory at the same time.
 EXPORTED void copy_lists(
-    const int64_t *start, const uint8_t *values, int64_t bytes, const int32_t *list_of, const int64_t *rows, int64_t count,
-    int64_t at, int64_t total, int64_t *starts, uint8_t *found
+    const int64_t *start, const uint8_t *values, int64_t bytes, const int32_t *list_of, const int64_t *rows,
+    int64_t count, int64_t at, int64_t total, int64_t *starts, uint8_t *found
 ) {
     int64_t firsts[LISTS_AT_ONCE], ends[LISTS_AT_ONCE];
     uint8_t *to = found + at * bytes, *const last_word = to + total * bytes - WORD;

@@ -9,7 +9,8 @@ namespace {
 
 constexpr int64_t BLOCK = 64;     // bytes that are looked through at a time: as many as a number has bits
 constexpr int64_t NOT_PLAIN = -1; // given back where text has to be read with more care
-constexpr uint64_t FACTOR = 0x9E3779B97F4A7C15; // 2^64 over the golden ratio, odd: its multiples spread over all numbers
+constexpr uint64_t FACTOR =
+    0x9E3779B97F4A7C15; // 2^64 over the golden ratio, odd: its multiples spread over all numbers
 
 // The first `count` bytes of a word, all eight if there are more.
 inline uint64_t word_mask(int64_t count) { return count >= WORD ? ~uint64_t{0} : (uint64_t{1} << (8 * count)) - 1; }
@@ -35,7 +36,8 @@ inline int64_t number_in(uint64_t slot, uint64_t code) {
 // Whether a text is this name, which has a line feed behind it and none inside.
 inline bool is_name(const uint8_t *text, int64_t size, const uint8_t *name) {
     uint64_t differ = name[size] != '\n';
-    for (int64_t k = 0; k < size; k += WORD) differ |= (load_word(text + k) ^ load_word(name + k)) & word_mask(size - k);
+    for (int64_t k = 0; k < size; k += WORD)
+        differ |= (load_word(text + k) ^ load_word(name + k)) & word_mask(size - k);
     return differ == 0;
 }
 
@@ -47,7 +49,8 @@ inline uint64_t ends_in(const uint8_t *text, uint8_t separator) {
         found[k] = byte == separator || byte == '\n' || byte == '\r' || byte == '"';
     }
     uint64_t mask = 0;
-    for (int k = 0; k < BLOCK; k += WORD) mask |= load_word(found + k) * 0x0102040810204080 >> 56 << k; // each byte's lowest bit
+    for (int k = 0; k < BLOCK; k += WORD)
+        mask |= load_word(found + k) * 0x0102040810204080 >> 56 << k; // each byte's lowest bit
     return mask;
 }
 
@@ -119,7 +122,8 @@ EXPORTED int64_t number_texts(
     const int64_t last_slot = static_cast<int64_t>(~uint64_t{0} >> shift);
     // In the first loops no row has to wait for the one before it, so that several wait for memory at the same time.
     for (int64_t row = 0; row < rows; row++) hashes[row] = hash_of(text + begins[row], ends[row] - begins[row]);
-    for (int64_t row = 0; row < rows; row++) numbers[row] = static_cast<int32_t>(number_in(slots[hashes[row] >> shift], hashes[row]));
+    for (int64_t row = 0; row < rows; row++)
+        numbers[row] = static_cast<int32_t>(number_in(slots[hashes[row] >> shift], hashes[row]));
     for (int64_t row = 0; row < rows; row++) firsts[row] = name_start[numbers[row] < 0 ? 0 : numbers[row]];
     for (int64_t row = 0; row < rows; row++) {
         const uint8_t *here = text + begins[row];
