@@ -1,8 +1,8 @@
 """Runs the tests of the compiled loops with sanitizers, which end a test that reads or writes beyond an array, or does
 what C++ leaves undefined: `make sanitize`. Needs g++ on Linux; arguments are those of pytest.
 
-The loops are compiled for this processor only, in a copy of the sources in `build/sanitized`; what was found is in files
-`report.*` there.
+The loops are compiled for this processor only, in a copy of the sources in `build/sanitized`. Of a test that ended its
+process, `python tests/sanitize.py -n 0 -s TEST` shows what was found.
 """
 
 import os
@@ -43,8 +43,7 @@ def main() -> int:
     environment = {
         **os.environ,
         "LD_PRELOAD": sanitizer,
-        "ASAN_OPTIONS": f"detect_leaks=0:log_path={COPY / 'report'}",  # Python leaves memory to the system at its end
-        "UBSAN_OPTIONS": f"log_path={COPY / 'report'}",
+        "ASAN_OPTIONS": "detect_leaks=0",  # Python itself leaves memory to the system at its end
         "PYTHONPATH": str(COPY / "src"),
     }
     options = ("-q", "-n", "auto", "--dist", "worksteal", "-p", "no:cacheprovider")
