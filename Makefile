@@ -2,10 +2,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 OUT := build/demo
+LOOPS := $(wildcard src/epivote/kernels/loops/*.?pp benchmarks/*.cpp)
 # Compiled modules are kept: tests start hundreds of processes, which would each compile the whole package.
 export PYTHONDONTWRITEBYTECODE =
+# What the compiler of the loops keeps, so that it takes less time after a change.
+export ZIG_GLOBAL_CACHE_DIR ?= $(CURDIR)/build/compiler
 
-.PHONY: demo quiz test test-long test-slow coverage mutants lint format types bench bench-files bench-collect bench-scale reproduce methods confidence compare docs clean
+.PHONY: demo quiz test test-long test-slow coverage mutants sanitize wheels lint format types bench bench-files bench-collect bench-scale reproduce methods confidence compare docs clean
 
 demo: .venv/.installed
 	@$(BIN)/epivote demo $(OUT)
@@ -33,15 +36,21 @@ coverage: .venv/.installed-dev
 	$(BIN)/python -m mutants.touched
 
 # plants defects and runs the tests that could notice; goes on where it was interrupted; make mutants MINUTES=60: as many as can be tried
-mutants: .venv/.installed-dev
+mutants: .venv/.installed-dev .venv/.installed-loops
 	$(BIN)/python -m mutants --count $(or $(COUNT),300) --seed $(or $(SEED),2022) $(if $(MINUTES),--minutes $(MINUTES)) --page
+
+# the tests of the compiled loops, ended by what reads or writes beyond an array; needs g++
+sanitize: .venv/.installed-dev
+	PYTHONPATH=. $(BIN)/python tests/sanitize.py
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff format --check
+	$(BIN)/clang-format --dry-run -Werror $(LOOPS)
 	$(BIN)/ruff check
 
 format: .venv/.installed-dev
 	$(BIN)/ruff format
+	$(BIN)/clang-format -i $(LOOPS)
 	$(BIN)/ruff check --fix
 
 types: .venv/.installed-dev
@@ -76,11 +85,15 @@ docs: .venv/.installed-docs
 	$(BIN)/zensical build --clean --strict
 	$(BIN)/python docs/check_search.py
 
+# what is released, in dist: wheels of all platforms, made and checked on this machine
+wheels: .venv/.installed-loops
+	$(BIN)/python make_wheels.py
+
 clean:
-	rm -rf .venv build site
+	rm -rf .venv build dist site
 
 # installing compiles the loops of epivote.kernels, anew where their sources have changed
-.venv/.installed: pyproject.toml hatch_build.py $(wildcard src/epivote/kernels/loops/*.?pp)
+.venv/.installed: pyproject.toml hatch_build.py $(filter src/%,$(LOOPS))
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --upgrade 'pip>=25.1'
 	$(BIN)/pip install --quiet --editable .
@@ -104,6 +117,10 @@ clean:
 .venv/.installed-compare: .venv/.installed-bench
 	-$(BIN)/pip install --quiet torch==2.13.0
 	-$(BIN)/pip install --quiet --no-deps snorkel
+	@touch $@
+
+.venv/.installed-loops: .venv/.installed
+	$(BIN)/pip install --quiet --group loops
 	@touch $@
 
 .venv/.installed-docs: .venv/.installed

@@ -3,10 +3,12 @@
 
 // Multiply the odds of every block; with more parts weigh sets, then count hits.
 EXPORTED int32_t first_parts(
-    int32_t parts, const Shard *shard, const double *factors, int64_t alternatives, const double *prior_log_odds, double *counts
+    int32_t parts, const Shard *shard, const double *factors, int64_t alternatives, const double *prior_log_odds,
+    double *counts
 ) {
     const double log_weight = 0.0;
-    const Pass pass = {*shard, factors, nullptr, 1, alternatives, prior_log_odds, &log_weight, counts, nullptr, nullptr};
+    const Pass pass = {*shard,         factors,     nullptr, 1,       alternatives,
+                       prior_log_odds, &log_weight, counts,  nullptr, nullptr};
     PassRoom room(pass);
     if (!room.ok()) return 0;
     Block block = room.block(pass);

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from epivote.kernels import library
+
 # examples per property: few while somebody waits for the quick tests, more in `make test-slow`, many to search for faults
 PROFILES = {"default": 30, "thorough": 100, "search": 2000}
 for name, examples in PROFILES.items():
@@ -31,6 +33,17 @@ ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
+
+
+@pytest.fixture
+def use_loops(monkeypatch):
+    """Decides whether compiled loops do the work, or arrays as on platforms without loops."""
+
+    def decide(wanted):
+        monkeypatch.setattr(library, "_libraries", installed if wanted else list)
+
+    installed = library._libraries
+    return decide
 
 
 LONGEST = "test_wheel.py"

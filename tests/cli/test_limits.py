@@ -232,11 +232,13 @@ def test_a_scheduler_that_cannot_be(crowd, monkeypatch):
     assert result.stderr == "epivote: --scheduler needs Dask; install it with: pip install 'epivote[cluster]'\n"
 
 
-@pytest.mark.parametrize(("approvals", "is_there", "noted"), [(36, False, True), (37, False, False), (36, True, False)])
-def test_large_fits_without_loops_are_told_how_to_be_faster(approvals, is_there, noted, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("approvals", "reason", "noted"), [(36, "no loops here", True), (37, "no loops here", False), (36, None, False)]
+)
+def test_large_fits_without_loops_are_told_why_and_how_to_be_faster(approvals, reason, noted, tmp_path, monkeypatch):
     """The limit is set to what a small file holds, or one more."""
     path = written(tmp_path / "b.csv", {(f"v{v}", f"z{k}"): "a" for k in range(12) for v in range(3)})
     monkeypatch.setattr(fitting, "LARGE", approvals)
-    monkeypatch.setattr(fitting, "has_loops", lambda: is_there)
+    monkeypatch.setattr(fitting, "why_no_loops", lambda: reason)
     notes = told("aggregate", path, "--size", "0..1", "--method", "majority")["notes"]
-    assert any("no compiled loops" in note for note in notes) == noted
+    assert any(note.startswith("no loops here, so large fits take longer; ") for note in notes) == noted

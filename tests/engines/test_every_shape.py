@@ -9,7 +9,6 @@ import pytest
 
 from epivote import Ballots, Parameters, SizeBounds, open_packed, write_packed
 from epivote.data import packing
-from epivote.engines import disk, memory
 from epivote.estimate.workload import InMemoryWorkload, Workload
 from epivote.kernels.passes import CompiledPass
 from epivote.model.passes import ArrayPass
@@ -182,12 +181,11 @@ def check(task, parameters, hard, soft, total, *, by_menu=False):
 
 
 @pytest.fixture
-def engines(monkeypatch):
+def engines(monkeypatch, use_loops):
     """Sets whether loops are compiled, and by how many threads they are run."""
 
     def choose(*, compiled, threads=1):
-        monkeypatch.setattr(memory, "worth_calling", lambda _: compiled)
-        monkeypatch.setattr(disk, "worth_calling", lambda _: compiled)
+        use_loops(compiled)
         monkeypatch.setenv("EPIVOTE_THREADS", str(threads))
 
     return choose

@@ -12,7 +12,7 @@ import pytest
 from epivote import Ballots, BoundsError, InputError, Parameters, SizeBounds, open_packed, reference_crowd, write_packed
 from epivote.data import packing
 from epivote.data.packed import PackedBlock
-from epivote.engines import disk, local, memory
+from epivote.engines import disk, local
 from epivote.engines.gold import gold_by_block
 from epivote.engines.local import LocalEngine
 from epivote.engines.where import block_engine
@@ -115,29 +115,29 @@ def test_a_forked_process_makes_threads_of_its_own():
     assert os.waitstatus_to_exitcode(ended[1]) == 0
 
 
-def test_one_thread_per_core_unless_told_otherwise(monkeypatch):
+def test_one_thread_per_core_unless_told_otherwise(monkeypatch, use_loops):
     monkeypatch.delenv("EPIVOTE_THREADS", raising=False)
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 3, 5} if process == 0 else set(), raising=False)
-    assert local.threads(compiled=True) == 3
-    assert local.threads(compiled=False) == 1, "only compiled loops run side by side"
+    assert local.threads() == 3
     monkeypatch.setenv("EPIVOTE_THREADS", "7")
-    assert local.threads(compiled=True) == 7
-    assert local.threads(compiled=False) == 1
+    assert local.threads() == 7
     monkeypatch.setenv("EPIVOTE_THREADS", "0")
-    assert local.threads(compiled=True) == 3
+    assert local.threads() == 3
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: 5)
-    assert local.threads(compiled=True) == 5
+    assert local.threads() == 5
     monkeypatch.setattr(os, "cpu_count", lambda: None)
-    assert local.threads(compiled=True) == 1
+    assert local.threads() == 1
+    monkeypatch.setenv("EPIVOTE_THREADS", "7")
+    use_loops(False)
+    assert local.threads() == 1, "only compiled loops run side by side"
 
 
-def test_compiled_engines_get_the_threads_and_others_one(tmp_path, monkeypatch):
+def test_compiled_engines_get_the_threads_and_others_one(tmp_path, monkeypatch, use_loops):
     monkeypatch.setenv("EPIVOTE_THREADS", "6")
     packed = write_packed([CROWD.ballots], tmp_path / "crowd")
     for compiled, threads in ((True, 6), (False, 1)):
-        for module in (memory, disk):
-            monkeypatch.setattr(module, "worth_calling", lambda _, compiled=compiled: compiled)
+        use_loops(compiled)
         assert InMemoryWorkload(CROWD.ballots, BOUNDS).engine.threads == threads
         assert Workload(packed, BOUNDS, None).engine.threads == threads
 
@@ -176,8 +176,8 @@ def bytes_of(block, shards):
 
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("cells", [1 << 21, 40, 41])
-def test_as_many_blocks_are_kept_as_fit_in_the_budget(packed, cells, compiled, monkeypatch):
-    monkeypatch.setattr(disk, "worth_calling", lambda _: compiled)
+def test_as_many_blocks_are_kept_as_fit_in_the_budget(packed, cells, compiled, monkeypatch, use_loops):
+    use_loops(compiled)
     monkeypatch.setattr(disk, "CELLS_PER_COMPILED_SHARD" if compiled else "CELLS_PER_SHARD", cells)
     monkeypatch.setattr(disk, "CELLS_PER_SHARD" if compiled else "CELLS_PER_COMPILED_SHARD", 1)
     blocks = open_packed(packed).blocks
@@ -211,8 +211,8 @@ def test_kept_blocks_are_read_once_and_others_every_time(packed, monkeypatch):
 
 
 @pytest.mark.parametrize("compiled", [False, True])
-def test_blocks_are_cut_into_shards_of_the_right_size(packed, compiled, monkeypatch):
-    monkeypatch.setattr(disk, "worth_calling", lambda _: compiled)
+def test_blocks_are_cut_into_shards_of_the_right_size(packed, compiled, monkeypatch, use_loops):
+    use_loops(compiled)
     monkeypatch.setattr(disk, "CELLS_PER_COMPILED_SHARD" if compiled else "CELLS_PER_SHARD", 5 * 4)
     engine = block_engine(open_packed(packed), BOUNDS, [{} for _ in open_packed(packed).blocks])
     for source in engine.sources:

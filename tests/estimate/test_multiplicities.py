@@ -27,7 +27,6 @@ from epivote import (
 )
 from epivote.estimate import starts
 from epivote.estimate.reproducibility import halves
-from epivote.kernels import library
 from epivote.planning import check_plan, thin, typical_parameters
 from small import small_election
 from strategies import elections
@@ -62,10 +61,6 @@ def both(election, times=TIMES):
         for k in range(counted[voter])
     }
     return merged, Ballots.from_mapping(spelt_out, alternatives=election.alternatives, menu=menu)
-
-
-def compile_from(approvals, monkeypatch):
-    monkeypatch.setattr(library, "WORTH_CALLING", approvals)
 
 
 def rates_of(fitted):
@@ -129,7 +124,7 @@ def test_known_rates_and_the_likelihood_of_the_ballots(election, times):
 @pytest.mark.filterwarnings("ignore::epivote.CrowdWarning")
 @pytest.mark.parametrize("rule", ["EM", "AMLE", "AMLE from equal rates"])
 @pytest.mark.parametrize("seed", range(3))
-def test_compiled_loops_and_packed_blocks_find_the_same(rule, seed, tmp_path, monkeypatch):
+def test_compiled_loops_and_packed_blocks_find_the_same(rule, seed, tmp_path, use_loops):
     election = small_election(seed, instances=12)
     merged, spelt_out = both(election)
     expected = RULES[rule](election.size_bounds).fit(spelt_out)
@@ -140,8 +135,8 @@ def test_compiled_loops_and_packed_blocks_find_the_same(rule, seed, tmp_path, mo
         merged.total_ballots,
         merged.total_approvals,
     )
-    for limit in (0, 10**9):  # approvals from which loops are compiled
-        compile_from(limit, monkeypatch)
+    for wanted in (True, False):
+        use_loops(wanted)
         for ballots in (merged, open_packed(tmp_path / "packed")):
             assert_equivalent(RULES[rule](election.size_bounds).fit(ballots), expected)
 
@@ -154,8 +149,7 @@ def test_groups_of_instances_are_the_same():
     assert one.parameters_.group_priors == pytest.approx(other.parameters_.group_priors, abs=1e-6)
 
 
-def test_millions_of_voters_in_compiled_rows(monkeypatch):
-    compile_from(0, monkeypatch)
+def test_millions_of_voters_in_compiled_rows():
     ballots = {("a", "z"): {"x"}, ("b", "z"): {"y"}, ("c", "z"): {"x", "y"}, ("d", "z"): set()}
     times = {"a": 400_000_000, "b": 300_000_000, "c": 2, "d": 200_000_000}
     merged = Ballots.from_mapping(ballots, alternatives=["y", "x", "w"], multiplicities=times)

@@ -214,7 +214,7 @@ def test_a_part_is_taken_of_a_million_pairs_or_of_twenty_million_ballots(
 
 @pytest.mark.parametrize("width", [63, 64, 65, 66])
 @pytest.mark.parametrize("compiled", [False, True])
-def test_pairs_of_voters_on_wide_menus_are_as_far_apart_as_brute_force_says(width, compiled, monkeypatch):
+def test_pairs_of_voters_on_wide_menus_are_as_far_apart_as_brute_force_says(width, compiled, monkeypatch, use_loops):
     rng = np.random.default_rng(width)
     names = [f"a{j:02}" for j in range(width)]
     cast = {
@@ -224,7 +224,7 @@ def test_pairs_of_voters_on_wide_menus_are_as_far_apart_as_brute_force_says(widt
     }
     ballots = Ballots.from_mapping(cast, alternatives=names)
     monkeypatch.setattr(starts, "DENSE_CELLS", 0)
-    monkeypatch.setattr(starts, "worth_calling", lambda _: compiled)
+    use_loops(compiled)
     found = dict(zip(ballots.voters, starts.total_distances(ballots), strict=True))
     for one in ballots.voters:
         pairs = [oracles.jaccard_distance(one, other, cast) for other in ballots.voters if other != one]
@@ -242,12 +242,12 @@ def test_pairs_of_voters_on_wide_menus_are_as_far_apart_as_brute_force_says(widt
         ({("v", "x"): {"a"}, ("w", "x"): {"b"}, ("v", "y"): {"a"}, ("w", "y"): {"a"}}, [2 / 3, 2 / 3]),
     ],
 )
-def test_pairs_that_never_meet_or_never_tick_have_a_distance(cast, expected, compiled, monkeypatch):
+def test_pairs_that_never_meet_or_never_tick_have_a_distance(cast, expected, compiled, monkeypatch, use_loops):
     ballots = Ballots.from_mapping(cast, alternatives=["a", "b"])
     dense = starts.total_distances(ballots)
     np.testing.assert_allclose(dense, expected)
     monkeypatch.setattr(starts, "DENSE_CELLS", 0)
-    monkeypatch.setattr(starts, "worth_calling", lambda _: compiled)
+    use_loops(compiled)
     np.testing.assert_allclose(starts.total_distances(ballots), dense, rtol=1e-12)
 
 

@@ -85,6 +85,12 @@ def test_columns_are_numbered_in_order_of_first_appearance(write):
         SIMPLE.replace(",", ";"),
         SIMPLE.replace(",", "\t"),
         SIMPLE.replace("ann", "x" * 100),
+        SIMPLE.replace("bo", '"bo"'),
+        SIMPLE.replace("voter", '"voter"'),
+        SIMPLE.replace("bo,q1,", 'bo,q1,""'),
+        SIMPLE.replace("q2,b", '"q2","b"').rstrip(),
+        SIMPLE.replace("q2,b", '"q2","b"').replace("\n", "\r\n"),
+        "\n".join(",".join(f'"{cell}"' for cell in line.split(",")) for line in SIMPLE.splitlines()),
     ],
 )
 @pytest.mark.parametrize("n_threads", ["1", "2", "5"])
@@ -101,8 +107,18 @@ def test_plain_text_is_read_as_such(write, monkeypatch, text, n_threads):
 @pytest.mark.parametrize(
     "text",
     [
-        SIMPLE.replace("bo", '"bo"'),
-        SIMPLE.replace("voter", '"voter"'),
+        SIMPLE.replace("bo", '"b""o"'),
+        SIMPLE.replace("bo", 'b"o'),
+        SIMPLE.replace("bo", 'b"o"'),
+        SIMPLE.replace("bo", '"bo" '),
+        SIMPLE.replace("bo", ' "bo"'),
+        SIMPLE.replace("bo", '"b\no"'),
+        SIMPLE.replace("bo", '"b\r\no"'),
+        SIMPLE.replace("bo", '"bo'),
+        SIMPLE.replace("bo", '"bo').rstrip(),
+        SIMPLE.replace("bo", '"bo"""'),
+        SIMPLE.replace("bo,q1,", '"","",""'),
+        SIMPLE.replace("voter", '"vo\nter"'),
         SIMPLE + "\n",
         SIMPLE.replace("bo,", "\nbo,"),
         SIMPLE.replace("bo,q1,", ",,"),
@@ -149,10 +165,16 @@ def test_options_and_errors_are_the_usual_ones(write, monkeypatch, text, options
     assert plain == usual
 
 
-@given(ROWS, st.sampled_from(["\n", "\r\n"]), st.integers(1, 3), st.integers(170, 400))
-def test_any_rows_are_read_alike(tmp_path_factory, rows, line_end, n_threads, chunk):
+@given(ROWS, st.sampled_from(["\n", "\r\n"]), st.integers(1, 3), st.integers(170, 400), st.sets(st.integers(0, 120)))
+def test_any_rows_are_read_alike(tmp_path_factory, rows, line_end, n_threads, chunk, quoted):
     path = tmp_path_factory.mktemp("plain") / "t.csv"
-    lines = ["voter,instance,alternatives,more", *(",".join(row) for row in rows), ""]
+    cells = [cell for row in [("voter", "instance", "alternatives", "more"), *rows] for cell in row]
+    cells = [f'"{cell},"' if place in quoted else cell for place, cell in enumerate(cells[:-4])] + cells[-4:]
+    cells[:4] = (
+        f'"{cell}"' if place in quoted else cell
+        for place, cell in enumerate(("voter", "instance", "alternatives", "more"))
+    )
+    lines = [*(",".join(cells[k : k + 4]) for k in range(0, len(cells), 4)), ""]
     path.write_bytes(line_end.join(lines).encode())
     with pytest.MonkeyPatch.context() as context:
         context.setenv("EPIVOTE_THREADS", str(n_threads))

@@ -23,8 +23,8 @@ def test_fields_are_those_of_the_loops_in_the_same_order():
     header = (library.FOLDER / "shard.hpp").read_text(encoding="utf-8")
     inside = re.search(r"struct Shard \{(.*?)\n\n", header, re.DOTALL).group(1)
     declared = [name for line in re.findall(r"(?:int64_t|\*)([^;]*);", inside) for name in re.findall(r"\w+", line)]
-    assert declared == [name for name, _ in library.Shard._fields_]
-    assert [name for name, _ in library.Shard._fields_][6:] == list(Arrays._fields)
+    assert declared == [name for name, _ in library.LoopShard._fields_]
+    assert [name for name, _ in library.LoopShard._fields_][6:] == list(Arrays._fields)
 
 
 @pytest.mark.parametrize("width", [3, 64, 65])

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 from epivote import AMLE, EM, Ballots, Parameters, SizeBounds, reference_crowd, simulate
 from epivote.data.calibration import Calibration
-from epivote.engines import memory
 from epivote.estimate.workload import InMemoryWorkload
-from epivote.kernels import library
 from epivote.kernels.passes import CompiledPass, _weighed
 from epivote.model.passes import ArrayPass
 from epivote.model.posterior import log_partition_and_inclusion
@@ -120,20 +118,20 @@ def test_tables_are_filled_to_the_last_row(alternatives, rows):
 
 
 @pytest.mark.parametrize("calibrate", [False, True])
-def test_sets_and_probabilities_of_large_fits_are_those_of_arrays(calibrate, monkeypatch):
+def test_sets_and_probabilities_of_fits_are_those_of_arrays(calibrate, monkeypatch, use_loops):
     """In several shards and by two threads, gold sets among them; both kinds of passes at the same rates."""
     crowd = simulate(instances=400, voters=30, alternatives=9, bounds=(1, 3), ballots_per_instance=6, seed=4)
     gold = {name: crowd.gold[name] for name in crowd.gold.instances[5:35]}
     calibration = Calibration(1.4, 0.6, 0.9, 0.1, np.linspace(-0.2, 0.2, 9), "halves") if calibrate else None
     monkeypatch.setenv("EPIVOTE_THREADS", "2")
     found = []
-    for enough in (10**9, 0):
-        monkeypatch.setattr(library, "WORTH_CALLING", enough)
+    for wanted in (False, True):
+        use_loops(wanted)
         task = InMemoryWorkload(crowd.ballots, SizeBounds(1, 3), gold, cells_per_shard=300)
         sets = task.best_sets(crowd.parameters, calibration)
         ties = task.ties(crowd.parameters, calibration=calibration)
         found.append((task.truths(sets), ties, task.posterior(crowd.parameters, sets, calibration)))
-        assert task.engine.threads == (2 if enough == 0 else 1)
+        assert task.engine.threads == (2 if wanted else 1)
     (truths, ties, posterior), (again, ties_again, weighed) = found
     assert dict(again) == dict(truths)
     assert ties_again == ties
@@ -316,11 +314,11 @@ def crowd(alternatives, seed=3):
 
 @pytest.mark.parametrize("alternatives", [7, 64, 65, 130])
 @pytest.mark.parametrize("upper", [3, 12, None])
-def test_masks_and_lists_find_what_arrays_find(alternatives, upper, monkeypatch):
+def test_masks_and_lists_find_what_arrays_find(alternatives, upper, use_loops):
     ballots = crowd(alternatives)
     fits = {}
     for compiled in (False, True):
-        monkeypatch.setattr(memory, "worth_calling", lambda _, compiled=compiled: compiled)
+        use_loops(compiled)
         fits[compiled] = [rule((1, upper), max_iterations=8).fit(ballots) for rule in (AMLE, EM)]
     (hard, soft), (hard_compiled, soft_compiled) = fits[False], fits[True]
     assert hard_compiled.truth_ == hard.truth_
@@ -381,7 +379,6 @@ def test_rows_with_too_many_states_for_lockstep_are_weighed_one_by_one():
 @pytest.mark.parametrize("cells", [1, 500, 1 << 20])
 @pytest.mark.parametrize("threads", ["1", "2", "5"])
 def test_neither_cut_nor_threads_change_a_bit_of_the_hard_result(cells, threads, monkeypatch):
-    monkeypatch.setattr(memory, "worth_calling", lambda _: True)
     ballots = crowd(9)
     parameters = Parameters(np.full(40, 0.7), np.linspace(0.05, 0.4, 40), np.full(9, 0.3))
     expected = InMemoryWorkload(ballots, SizeBounds(1, 3)).hard_step(parameters)
@@ -396,7 +393,6 @@ def test_neither_cut_nor_threads_change_a_bit_of_the_hard_result(cells, threads,
 
 
 def test_threads_change_nothing_of_the_soft_result_either(monkeypatch):
-    monkeypatch.setattr(memory, "worth_calling", lambda _: True)
     ballots = crowd(9)
     found = []
     for threads in ("1", "2"):

@@ -5,8 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epivote.data.lists import Lists
-from epivote.kernels.gather import gathered
 from epivote.kernels.library import loops, place
 from epivote.kernels.texts import BEYOND, FIRST_BYTES, FIRST_ROOM, Texts
 
@@ -93,16 +91,3 @@ def test_a_slot_past_the_last_one_is_the_first():
     many = [str(k).encode() for k in range(3 * FIRST_ROOM)]
     numbered(texts, many)  # so that names are put into new slots
     assert numbered(texts, pieces) == by_dictionary({}, pieces)
-
-
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int64])
-def test_lists_are_gathered_as_arrays_gather_them(dtype):
-    rng = np.random.default_rng(3)
-    lengths = rng.integers(0, 5, 40)
-    lists = Lists.of_lengths(lengths, rng.integers(0, 200, lengths.sum()).astype(dtype))
-    numbers = rng.integers(0, 40, 3000).astype(np.uint32)  # more than are copied at once
-    found, expected = gathered(lists, numbers), lists.rows(numbers)
-    assert found.start.tolist() == expected.start.tolist()
-    assert found.values.tolist() == expected.values.tolist()
-    assert found.values.dtype == dtype
-    assert gathered(lists, numbers[:0]).start.tolist() == [0]

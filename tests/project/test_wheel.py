@@ -36,3 +36,7 @@ def test_the_wheel_runs_the_demo_in_a_clean_environment(tmp_path):
     assert "matplotlib" not in listed
     typed = done(binaries / "python", "-c", "import epivote; print(epivote.__file__)", folder=tmp_path)
     assert Path(typed.strip()).with_name("py.typed").exists()
+    code = "from epivote.kernels.library import FOLDER, why_no_loops; print(why_no_loops(), *sorted(FOLDER.iterdir()))"
+    reason, *found = done(binaries / "python", "-c", code, folder=tmp_path).split()
+    assert reason == "None"
+    assert {Path(each).suffix for each in found} <= {".so", ".dylib", ".dll"}  # and neither sources nor compiled.txt

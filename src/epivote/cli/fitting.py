@@ -26,7 +26,7 @@ from epivote.estimate.em import EM
 from epivote.evaluate.sizes import suggest_size
 from epivote.formats.canonical import count_open, read_sizes, read_truths
 from epivote.formats.export import Export
-from epivote.kernels.library import has_loops
+from epivote.kernels.library import why_no_loops
 from epivote.summary import Summary, summarize, weighed_sizes
 
 RULES: dict[str, Callable[[SizeBounds], Estimator]] = {
@@ -120,11 +120,8 @@ def fit(export: Export, source: Path, options: Fitting, status: StatusLine, chec
         notes.append(
             f"{counted(still_open, 'set')} in {options.gold} {'is' if still_open == 1 else 'are'} not filled in"
         )
-    if ballots.total_approvals >= LARGE and not has_loops():
-        notes.append(
-            "this installation has no compiled loops, so large fits take longer; install epivote from a wheel for "
-            "your platform"
-        )
+    if ballots.total_approvals >= LARGE and (reason := why_no_loops()) is not None:
+        notes.append(f"{reason}, so large fits take longer; install epivote from a wheel for your platform")
     doubtful = weighed_sizes(ballots, estimator.estimate_.bounds).warning
     notes += [] if doubtful is None else [doubtful]
     for what, names in (("gold set", right or ()), ("size", estimator.estimate_.bounds.per_instance)):

@@ -17,6 +17,6 @@ lists.py        many short lists of numbers in two columns
 shards.py       ballots laid out for one pass: instances with equally many alternatives
 columns.py      what columns are called, and finding one
 marks.py        what is written into a box for "ticked" and "not ticked"
-frames.py, rows.py, build.py        from dataframes and rows of text to sorted columns
+frames.py, rows.py, build.py, arranging.py        from dataframes and rows of text to sorted columns
 packed.py, packed_block.py, packing.py, stored.py    folders of ballots that outgrow memory
 """

@@ -235,7 +235,7 @@ class AnyBallots(ABC):
 
 def name_keys(names: tuple[str, ...]) -> IntArray:
     """A number for every name, the same for the same name everywhere."""
-    return np.fromiter((crc32(name.encode()) for name in names), np.uint32, len(names))
+    return np.fromiter(map(crc32, map(str.encode, names)), np.uint32, len(names))
 
 
 def pairs_in(cast: IntArray) -> int:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from epivote.data.arranging import WITH_ARRAYS, Arranging
 from epivote.data.ballots import Ballots, Duplicates, MenuLike
 from epivote.data.blocks import Menu
 from epivote.data.lists import Lists
-from epivote.data.names import IntArray, Place, as_names, listing, sealed, smallest_integers, starts_of, suggestion
+from epivote.data.names import (
+    IntArray,
+    Place,
+    as_names,
+    counts_of,
+    listing,
+    sealed,
+    smallest_integers,
+    starts_of,
+    suggestion,
+)
 from epivote.errors import BallotError
-
-Gather = Callable[[Lists, IntArray], Lists]
-"""Collects the lists with these numbers, in that order: `Lists.rows`, or a loop that does the same faster."""
 
 
 def from_mapping(
@@ -124,22 +132,19 @@ def assemble(
     duplicates: Duplicates = "error",
     merge: bool = False,
     place: Place = lambda row: f"row {row + 1}",
-    gather: Gather = Lists.rows,
+    arranging: Arranging = WITH_ARRAYS,
 ) -> Ballots:
     """Ballots from one (voter, instance) pair and one list of ticked alternatives per input row.
 
     With `cell_of_row` there is one list per different cell, and it says which of them a row holds. Rows may come in any
     order; a repeated tick counts once. With `merge` the rows of one voter on one instance make one ballot together,
-    else `duplicates` decides. `place` puts a row number into words for error messages, and `gather` collects the lists
-    of all rows.
+    else `duplicates` decides. `place` puts a row number into words for error messages.
     """
     if duplicates not in ("error", "first", "last"):
         raise BallotError(f"duplicates={duplicates!r} is not one of 'error', 'first', 'last'")
-    key = ballot_instance.astype(np.int64) * len(voters) + ballot_voter
-    order = _stable_order(key)
-    key = key[order]
-    repeats = np.flatnonzero(key[1:] == key[:-1])
-    if len(repeats) and not merge:
+    order, has_repeats = arranging.order(ballot_instance, ballot_voter, len(instances))
+    repeats = _repeats(ballot_instance[order], ballot_voter[order]) if has_repeats else np.zeros(0, np.int64)
+    if has_repeats and not merge:
         if duplicates == "error":
             first, second = int(order[repeats[0]]), int(order[repeats[0] + 1])
             raise BallotError(
@@ -148,15 +153,17 @@ def assemble(
                 "(duplicates: first or last), or read every row as one tick (format or layout ticks)"
             )
         order = np.delete(order, repeats + 1 if duplicates == "first" else repeats)
-    ticks = gather(approvals.sorted_sets(len(alternatives)), order if cell_of_row is None else cell_of_row[order])
+    lists = approvals.sorted_sets(len(alternatives))
+    ticks = lists.rows(order) if cell_of_row is None else arranging.gather(lists, cell_of_row, order)
     if merge:
         order = np.delete(order, repeats + 1)
         ticks = Lists(np.delete(ticks.start, repeats + 1), ticks.values).sorted_sets(len(alternatives))
+    kept = ballot_instance[order] if has_repeats else ballot_instance
     built = Ballots(
         voters=voters,
         instances=instances,
         alternatives=alternatives,
-        ballot_start=sealed(starts_of(np.bincount(ballot_instance[order], minlength=len(instances)))),
+        ballot_start=sealed(starts_of(counts_of(kept, None, len(instances)))),
         ballot_voter=sealed(ballot_voter[order].astype(np.int32)),
         approval_start=sealed(ticks.start),
         approved=sealed(smallest_integers(ticks.values, len(alternatives))),
@@ -276,7 +283,6 @@ def _named(names: Iterable[str] | None, kind: str, count: int) -> tuple[str, ...
     return given
 
 
-def _stable_order(key: IntArray) -> IntArray:
-    if np.all(key[1:] >= key[:-1]):
-        return np.arange(len(key))
-    return np.argsort(key, kind="stable")
+def _repeats(instance: IntArray, voter: IntArray) -> IntArray:
+    """Rows in order whose next one has the same instance and voter."""
+    return np.flatnonzero((instance[1:] == instance[:-1]) & (voter[1:] == voter[:-1]))

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from epivote.data.arranging import WITH_ARRAYS, Arranging
 from epivote.data.ballots import Ballots, Duplicates, MenuLike
-from epivote.data.build import Gather, assemble, check_known, universe
+from epivote.data.build import assemble, check_known, universe
 from epivote.data.lists import Lists
 from epivote.data.names import IntArray, Place, smallest_integers
 from epivote.errors import BallotError
@@ -137,7 +138,7 @@ class NumberedRows:
     cell_of_row: IntArray
     place: Place
     multiplicities: IntArray | None = None
-    gather: Gather = Lists.rows
+    arranging: Arranging = WITH_ARRAYS
 
     def ballots(
         self,
@@ -168,7 +169,7 @@ class NumberedRows:
             duplicates=duplicates,
             merge=merge,
             place=self.place,
-            gather=self.gather,
+            arranging=self.arranging,
         )
 
     def _check_known(self, ticked: pl.Series, names: tuple[str, ...], ticks: pl.Series) -> None:

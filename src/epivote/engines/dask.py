@@ -18,7 +18,6 @@ from epivote.engines.disk import BlockSource
 from epivote.engines.gold import GoldSets
 from epivote.engines.local import LocalEngine
 from epivote.errors import ClusterError
-from epivote.kernels.library import worth_calling
 from epivote.model.groups import GroupCounts
 from epivote.model.statistics import FixedCounts, PassCounts
 
@@ -37,14 +36,13 @@ class DaskEngine:
     """Blocks dealt out to workers by their threads; each is read once, and again elsewhere if its worker is lost."""
 
     def __init__(self, client: Any, ballots: AnyBallots, bounds: SizeBounds, gold: Sequence[GoldSets]) -> None:
-        compiled = worth_calling(ballots.n_approvals)
         with _connected():
             workers = client.sync(_workers, client)
             seats = [address for address, threads in workers.items() for _ in range(threads)]
             _check_versions(client)
             dealt: dict[str, list[BlockSource]] = {}
             for number, (block, known) in enumerate(zip(ballots.blocks, gold, strict=True)):
-                source = BlockSource(block, bounds, known, compiled=compiled, kept=True)
+                source = BlockSource(block, bounds, known, kept=True)
                 dealt.setdefault(seats[number % len(seats)], []).append(source)
             size = ballots.n_voters, ballots.n_alternatives
             self._parts = [_Part(client, (sources, *size), address) for address, sources in dealt.items()]

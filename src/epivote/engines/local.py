@@ -9,6 +9,7 @@ from functools import cache, reduce
 from typing import TypeVar
 
 from epivote.data.parameters import Parameters
+from epivote.kernels.library import has_loops
 from epivote.model.groups import GroupCounts
 from epivote.model.passes import Pass
 from epivote.model.statistics import FixedCounts, PassCounts, fixed_counts
@@ -127,12 +128,12 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
-def threads(*, compiled: bool) -> int:
+def threads() -> int:
     """How many threads to use: `EPIVOTE_THREADS`, else one per core this process may use.
 
     Only compiled loops leave the interpreter alone, so only they run side by side.
     """
-    if not compiled:
+    if not has_loops():
         return 1
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return int(os.environ.get("EPIVOTE_THREADS", 0)) or usable or 1

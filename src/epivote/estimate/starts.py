@@ -11,7 +11,7 @@ from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
 from epivote.data.lists import Lists
 from epivote.data.names import FloatArray, IntArray, sums
-from epivote.kernels.library import worth_calling
+from epivote.kernels.library import has_loops
 from epivote.kernels.pairs import distances_met
 
 DENSE_CELLS = 20_000_000  # of voters times cells, 160 MB as floats; larger tables are built sparse
@@ -112,7 +112,7 @@ def _by_pairs(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
     """Distances added up, and numbers of voters met, from all pairs of ballots on the same instance."""
     n = ballots.n_voters
     alone = ballots.multiplicities is None  # the compiled loop counts everyone once
-    compiled = alone and n * n <= DENSE_PAIRS and worth_calling(ballots.n_approvals)
+    compiled = alone and n * n <= DENSE_PAIRS and has_loops()
     total, met = distances_met(ballots) if compiled else _met_sorted(ballots)
     return total.sum(axis=0), met.sum(axis=0) + _met_alike(ballots)
 

@@ -118,9 +118,7 @@ class InMemoryWorkload(Workload):
     def engine(self) -> LocalEngine:
         """What works through the shards."""
         ballots = self.ballots
-        return memory_engine(
-            self.shards, self._gold_rows, ballots.n_voters, ballots.n_alternatives, ballots.n_approvals
-        )
+        return memory_engine(self.shards, self._gold_rows, ballots.n_voters, ballots.n_alternatives)
 
     def parts(self) -> Iterator[InMemoryWorkload]:
         """Itself, in one part."""

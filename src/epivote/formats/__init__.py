@@ -5,7 +5,7 @@ reading.py      the options of reading, declared once
 export.py       what readers return
 source.py       where text comes from: files, compressed files, pipes
 text_table.py   delimited text as columns whose rows know their lines
-plain_text.py   the same for large files without quotes, as numbers instead of text
+plain_text.py   the same for large files of plain text, as numbers instead of text
 survey_header.py    headers of several lines, as survey tools write them
 joined.py       ticks that share a cell, and what joins them
 options.py      questions with a column per option

@@ -1,6 +1,7 @@
 """Large files of plain delimited text: names become numbers while the file is read, and no column of text is made.
 
-Text is plain if it has no quotes, no blank rows and equally many cells in all rows. Anything else is left to
+Text is plain if it has no blank rows, equally many cells in all rows, and no quotes but those around whole cells, which
+then have neither quotes nor line ends inside. Anything else is left to
 `text_table.py`, which takes longer, and says what is wrong and where.
 """
 
@@ -47,7 +48,7 @@ def plain_columns(table: TextTable, names: Sequence[str]) -> list[NumberedTexts]
 
     with ThreadPoolExecutor() as pool:
         try:
-            reading = [pool.submit(read, part) for part in _line_ranges(path, begin, threads(compiled=True))]
+            reading = [pool.submit(read, part) for part in _line_ranges(path, begin, threads())]
             while wait(reading, POLL_SECONDS).not_done:
                 pass  # once Polars is loaded, an interrupt is not noticed while waiting for longer
         finally:

@@ -28,6 +28,7 @@ from epivote.data.frames import BallotTable, Blank, Layout, no_ballot, rows_of
 from epivote.data.marks import marks_of
 from epivote.data.names import counted, listing
 from epivote.data.rows import NumberedRows, Rows, split_cells
+from epivote.engines.local import threads
 from epivote.errors import BallotError, ColumnError
 from epivote.formats.export import Export
 from epivote.formats.file_tables import table_of
@@ -37,7 +38,7 @@ from epivote.formats.plain_text import plain_columns
 from epivote.formats.reading import Reading
 from epivote.formats.source import SourceFile
 from epivote.formats.text_table import TextTable
-from epivote.kernels.gather import gathered
+from epivote.kernels.arranging import CompiledArranging
 
 TableKind = Literal["ballots", "ticks", "indicators", "crowd-kit"]
 CANONICAL = {"voter", "instance", "alternatives", "alternative", "worker", "task", "label"}
@@ -212,7 +213,8 @@ def _read_plain(table: TextTable, shape: Shape, reading: Reading) -> Export | No
     names = (tuple(voters.texts), voters.number, tuple(instances.texts), instances.number)
     blank = cells.texts.index("") if "" in cells.texts else len(cells.texts)
     n_empty = int(np.count_nonzero(cells.number == blank))
-    rows = NumberedRows(*names, ticks, cells.number, table.place_of, gather=gathered)
+    arranging = CompiledArranging(threads())
+    rows = NumberedRows(*names, ticks, cells.number, table.place_of, arranging=arranging)
     return _export(rows, shape, reading, (0, 0, n_empty), begin)
 
 

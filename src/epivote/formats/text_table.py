@@ -85,14 +85,15 @@ class TextTable:
             self._check_cells(self._scan(), n_rows)
 
     def rows_begin(self) -> int | None:
-        """Where the first row begins, in bytes; None if the header has quotes or several lines."""
+        """Where the first row begins, in bytes; None if the header has several lines."""
         with self.source.path.open("rb") as file:
             for _ in range(self._n_before):
                 file.readline()
             header = file.readline()
             while header and not header.strip():
                 header = file.readline()
-            return None if self.is_survey or b'"' in header else file.tell()
+            is_open = header.count(b'"') % 2 == 1  # a name goes on on the next line
+            return None if self.is_survey or is_open else file.tell()
 
     def column(self, usual: Sequence[str]) -> pl.Series:
         """The first of the usual names that is there."""

@@ -14,8 +14,7 @@ from epivote.data.lists import Masks
 from epivote.data.names import BoolArray, FloatArray, IntArray, smallest_integers
 from epivote.data.packed import WIDEST_MASK
 from epivote.data.shards import Shard
-from epivote.kernels import library
-from epivote.kernels.library import place
+from epivote.kernels.library import LoopShard, place
 from epivote.kernels.masks import masks_of
 from epivote.model.statistics import GoldRows
 
@@ -31,7 +30,7 @@ def has_masks(shard: Shard) -> bool:
 
 
 class Arrays(NamedTuple):
-    """The arrays of a shard as loops expect them, under the names of `library.Shard`; those that do not apply are None.
+    """The arrays of a shard as loops expect them, under the names of `LoopShard`; those that do not apply are None.
 
     Ticks are bits in `masks` or lists of columns. `order` has the rows by their number of ballots, most first: those
     that are worked on side by side then have about equally many.
@@ -69,12 +68,12 @@ class Arrays(NamedTuple):
             _by_ballots(shard),
         )
 
-    def shard(self, width: int, lower: int, upper: int) -> library.Shard:
+    def shard(self, width: int, lower: int, upper: int) -> LoopShard:
         """What loops know about them; these arrays must be kept as long as it is used."""
         places = (place(array, array.itemsize) if array is not None else None for array in self)
         columns = 0 if self.tick_column is None else self.tick_column.itemsize
         rows = len(self.ballot_start) - 1
-        return library.Shard(rows, width, lower, upper, self.ballot_voter.itemsize, columns, *places)
+        return LoopShard(rows, width, lower, upper, self.ballot_voter.itemsize, columns, *places)
 
 
 def voter_numbers(voters: npt.NDArray[Any]) -> IntArray:

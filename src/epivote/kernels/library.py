@@ -1,7 +1,7 @@
-"""The compiled loops as functions: which library is loaded, when they pay, and what each function takes.
+"""The compiled loops as functions: which library is loaded, and what each function takes.
 
 The sources are in the folder `loops`; installing the package compiles them (`hatch_build.py`). Without them, as on
-platforms nobody has compiled for, array operations do the same work.
+platforms nobody has compiled for, or where they cannot be loaded, array operations do the same work.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ import numpy.typing as npt
 
 FOLDER = Path(__file__).with_name("loops")
 ENDING = {"darwin": "dylib", "win32": "dll"}.get(sys.platform, "so")
-WORTH_CALLING = 20_000  # approvals from which a compiled pass beats arrays; found by trying
 WORD = 8  # bytes of most numbers that loops take
 
 
-class Shard(ctypes.Structure):
+class LoopShard(ctypes.Structure):
     """What the loops know about some ballots; the fields are explained in `loops/shard.hpp`."""
 
     _fields_ = (
@@ -31,7 +30,7 @@ class Shard(ctypes.Structure):
     )
 
 
-SHARD, AT, COUNT, NUMBER = POINTER(Shard), c_void_p, c_int64, c_double
+SHARD, AT, COUNT, NUMBER = POINTER(LoopShard), c_void_p, c_int64, c_double
 FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "hard_pass": (c_int32, (SHARD, *[AT] * 5)),
     "hard_change": (None, (SHARD, AT, AT, NUMBER, AT, NUMBER, *[AT] * 4)),
@@ -45,7 +44,9 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "number_texts": (c_int64, (AT, AT, AT, COUNT, AT, COUNT, COUNT, *[AT] * 6)),
     "fill_slots": (None, (AT, COUNT, AT, COUNT)),
     "text_hash": (c_uint64, (AT, COUNT)),
-    "copy_lists": (None, (AT, AT, COUNT, AT, COUNT, AT)),
+    "order_ballots": (c_int64, (AT, AT, COUNT, COUNT, AT, AT)),
+    "count_values": (c_int64, (AT, AT, AT, COUNT)),
+    "copy_lists": (None, (AT, AT, COUNT, AT, AT, COUNT, COUNT, COUNT, AT, AT)),
 }
 """What each function gives and takes; arrays are handed over as the place where they begin."""
 
@@ -68,15 +69,14 @@ def loaded_from(path: Path) -> Any:
     return library
 
 
-@cache
 def has_loops() -> bool:
     """Whether this installation has compiled loops; without them arrays do the same work."""
-    return bool(_libraries())
+    return why_no_loops() is None
 
 
-def worth_calling(n_approvals: int) -> bool:
-    """Whether passes over so many approvals should call compiled loops."""
-    return n_approvals >= WORTH_CALLING and has_loops()
+def why_no_loops() -> str | None:
+    """Why arrays do the work of the loops; None if there are loops that can be loaded."""
+    return _why_not_loaded() if _libraries() else "this installation has no compiled loops"
 
 
 def place(array: npt.NDArray[Any] | None, itemsize: int = WORD) -> int | None:
@@ -95,7 +95,17 @@ def done(enough_memory: int) -> None:
         raise MemoryError("a compiled loop could not get the memory it needs")
 
 
+@cache
 def _libraries() -> list[Path]:
     """Those for all processors of this kind come first."""
     named = [FOLDER / f"{name}.{ENDING}" for name in ("loops", "loops_v2")]
     return [path for path in named if path.exists()]
+
+
+@cache
+def _why_not_loaded() -> str | None:
+    try:
+        loops()
+    except (OSError, AttributeError) as error:  # for another platform, not to be executed, of another version
+        return f"the compiled loops cannot be loaded ({error})"
+    return None

@@ -4,8 +4,9 @@
 
 namespace {
 
-constexpr double TIE_SCALE = 1e9;     // margins are compared as whole numbers of 1e-9, like `choose.TIE_DECIMALS`
-constexpr double SLACK_SAFETY = 1e-8; // relative; ten times the width of a tie, so that a kept set is never one short of a tie
+constexpr double TIE_SCALE = 1e9; // margins are compared as whole numbers of 1e-9, like `choose.TIE_DECIMALS`
+constexpr double SLACK_SAFETY =
+    1e-8; // relative; ten times the width of a tie, so that a kept set is never one short of a tie
 constexpr int PLACE_BITS = 6;
 constexpr int64_t WIDEST = 1 << PLACE_BITS; // cells of a row whose set is a mask: its bits
 constexpr int64_t LAST_PLACE = WIDEST - 1;
@@ -102,7 +103,8 @@ EXPORTED int32_t hard_pass(
             }
             for (int64_t b = shard->ballot_start[row]; b < shard->ballot_start[row + 1]; b++) {
                 int64_t hits = 0;
-                for (int64_t k = shard->tick_start[b]; k < shard->tick_start[b + 1]; k++) hits += chosen[shard->column(k)];
+                for (int64_t k = shard->tick_start[b]; k < shard->tick_start[b + 1]; k++)
+                    hits += chosen[shard->column(k)];
                 counts[2 * voters[b]] += hits;
                 counts[2 * voters[b] + 1] += size;
             }
@@ -114,8 +116,8 @@ EXPORTED int32_t hard_pass(
 
 // The same for rows of up to 64 cells, as a change of what was kept and counted before: sets as bits, and how far the
 // margins of a row may move before its set could be another. A row is not chosen anew while it has slack left. `moves`
-// says how far up and down a ballot of every voter can have moved a margin since; it is null if nothing was chosen before,
-// and then sets are empty.
+// says how far up and down a ballot of every voter can have moved a margin since; it is null if nothing was chosen
+// before, and then sets are empty.
 EXPORTED void hard_change(
     const Shard *shard, const double *prior_log_odds, const double *pushes, double largest_push, const double *moves,
     double prior_moves, double *slack, uint64_t *sets, double *counts, double *occurrences

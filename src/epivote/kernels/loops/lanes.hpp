@@ -1,11 +1,12 @@
-// Vectors of eight numbers: eight rows are worked on in lockstep, each in a lane of its own. A vector is as many registers
-// as the processor needs for it. A table has a column per lane, and a vector is a row of a table.
+// Vectors of eight numbers: eight rows are worked on in lockstep, each in a lane of its own. A vector is as many
+// registers as the processor needs for it. A table has a column per lane, and a vector is a row of a table.
 #pragma once
 
 #include "shard.hpp"
 
 constexpr int LANES = 8; // a register of 512 bits
-constexpr int FOUR = 4;  // cells, or states of a size counter, at a time: the next result comes while an addition takes four cycles
+constexpr int FOUR =
+    4; // cells, or states of a size counter, at a time: the next result comes while an addition takes four cycles
 
 #if defined(__AVX512F__)
 #define REGISTER_BYTES 64

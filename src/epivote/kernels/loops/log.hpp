@@ -18,12 +18,13 @@ inline double share_out(double *logs, int64_t count) {
 }
 
 // How many numbers `weigh_margins` needs room for.
-inline int64_t log_states(int64_t width, int64_t lower, int64_t upper) { return (width + 2) * ((upper >= width ? lower : upper) + 1); }
+inline int64_t log_states(int64_t width, int64_t lower, int64_t upper) {
+    return (width + 2) * ((upper >= width ? lower : upper) + 1);
+}
 
 // Probability of every cell to be right from margins of any size; gives the logarithm of the sum over all allowed sets.
-inline double weigh_margins(
-    const double *margins, int64_t width, int64_t lower, int64_t upper, double *room, double *inclusion
-) {
+inline double
+weigh_margins(const double *margins, int64_t width, int64_t lower, int64_t upper, double *room, double *inclusion) {
     const bool absorbing = upper >= width;
     const int64_t top = absorbing ? lower : upper, states = top + 1;
     double *counter = room, *later = room + states;

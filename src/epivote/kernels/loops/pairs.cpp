@@ -7,8 +7,8 @@ namespace {
 // half those of either.
 template <class Pair>
 void count_pairs(
-    const int64_t *ballot_start, int64_t rows, const uint32_t *voters, const uint64_t *masks, int64_t n_voters, Pair *pairs,
-    double *total, double *met
+    const int64_t *ballot_start, int64_t rows, const uint32_t *voters, const uint64_t *masks, int64_t n_voters,
+    Pair *pairs, double *total, double *met
 ) {
     constexpr int HALF = 4 * sizeof(Pair);
     constexpr Pair LOW = (Pair{1} << HALF) - 1, MET = Pair{1} << (2 * HALF - 1);
@@ -40,8 +40,8 @@ void count_pairs(
 // Add every voter's Jaccard distances to those she met to `total`, and how many she met to `met`: as the first and as the
 // second of two, over all pairs of ballots on the same row. `pairs` has numbers of 4 or 8 bytes.
 EXPORTED void distances_met(
-    const int64_t *ballot_start, int64_t rows, const uint32_t *voters, const uint64_t *masks, int64_t n_voters, void *pairs,
-    int64_t pair_bytes, double *total, double *met
+    const int64_t *ballot_start, int64_t rows, const uint32_t *voters, const uint64_t *masks, int64_t n_voters,
+    void *pairs, int64_t pair_bytes, double *total, double *met
 ) {
     if (pair_bytes == 4) {
         count_pairs(ballot_start, rows, voters, masks, n_voters, static_cast<uint32_t *>(pairs), total, met);

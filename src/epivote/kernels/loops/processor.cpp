@@ -7,11 +7,11 @@
 namespace {
 
 // Bits of the answers to CPUID, as in the processors' manuals, and of the registers that the system saves.
-constexpr uint32_t FMA = 1u << 12, MOVBE = 1u << 22, OSXSAVE = 1u << 27, F16C = 1u << 29;              // leaf 1, ecx
-constexpr uint32_t BMI1 = 1u << 3, AVX2 = 1u << 5, BMI2 = 1u << 8;                                     // leaf 7, ebx
-constexpr uint32_t AVX512 = 1u << 16 | 1u << 17 | 1u << 28 | 1u << 30 | 1u << 31;                      // F, DQ, CD, BW, VL
-constexpr uint32_t LZCNT = 1u << 5;                                                                    // leaf 0x80000001, ecx
-constexpr uint32_t SAVES_256 = 0x06, SAVES_512 = 0xe6;                                                 // XCR0
+constexpr uint32_t FMA = 1u << 12, MOVBE = 1u << 22, OSXSAVE = 1u << 27, F16C = 1u << 29; // leaf 1, ecx
+constexpr uint32_t BMI1 = 1u << 3, AVX2 = 1u << 5, BMI2 = 1u << 8;                        // leaf 7, ebx
+constexpr uint32_t AVX512 = 1u << 16 | 1u << 17 | 1u << 28 | 1u << 30 | 1u << 31;         // F, DQ, CD, BW, VL
+constexpr uint32_t LZCNT = 1u << 5;                                                       // leaf 0x80000001, ecx
+constexpr uint32_t SAVES_256 = 0x06, SAVES_512 = 0xe6;                                    // XCR0
 
 bool has(uint32_t found, uint32_t wanted) { return (found & wanted) == wanted; }
 

@@ -1,4 +1,4 @@
-// What the loops over a shard are given, and the parts they share. The fields are those of `Shard` in library.py.
+// What the loops over a shard are given, and the parts they share. The fields are those of `LoopShard` in library.py.
 #pragma once
 
 #include <math.h>
@@ -32,7 +32,8 @@ struct Shard {
     int64_t alternative(int64_t row, int64_t c) const { return offered ? offered[row * width + c] : c; }
 
     int64_t column(int64_t k) const {
-        return column_bytes == 2 ? static_cast<const uint16_t *>(tick_column)[k] : static_cast<const uint32_t *>(tick_column)[k];
+        return column_bytes == 2 ? static_cast<const uint16_t *>(tick_column)[k]
+                                 : static_cast<const uint32_t *>(tick_column)[k];
     }
 };
 

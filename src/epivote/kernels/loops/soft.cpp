@@ -30,7 +30,9 @@ struct Block {
 };
 
 // The ticks of a ballot in every lane, shifted so that those of this place are the signs.
-Integers from(Table ticks, int64_t b, int64_t place) { return reinterpret_cast<const Integers *>(ticks.at)[b] << place; }
+Integers from(Table ticks, int64_t b, int64_t place) {
+    return reinterpret_cast<const Integers *>(ticks.at)[b] << place;
+}
 
 // What the ballots of every row say: the product over all of them for a cell that nobody ticks, and the least that a
 // product on the way could be, where it is below 1; 0 in lanes without a row.
@@ -51,7 +53,8 @@ Heard read_ballots(const Pass &pass, const Voter *voters, const Block &block) {
             nobody *= no_tick;
             least *= with_tick < without ? with_tick : without;
             block.tick.cell(b, lane) = tick;
-            reinterpret_cast<uint64_t &>(block.ticks.cell(b, lane)) = pass.shard.masks[first + b] << (64 - pass.shard.width);
+            reinterpret_cast<uint64_t &>(block.ticks.cell(b, lane)) = pass.shard.masks[first + b]
+                                                                      << (64 - pass.shard.width);
         }
         for (int64_t b = cast; b < block.most; b++) {
             block.tick.cell(b, lane) = 1.0;
@@ -111,7 +114,8 @@ void count(const Pass &pass, const Voter *voters, const Block &block, Floats siz
         }
     }
     for (int64_t c = pass.shard.width % FOUR - 1; c >= 0; c--, place++) {
-        for (int64_t b = 0; b < block.most; b++) block.hits[b] += select(from(block.ticks, b, place), block.within[c], none);
+        for (int64_t b = 0; b < block.most; b++)
+            block.hits[b] += select(from(block.ticks, b, place), block.within[c], none);
     }
     for (int lane = 0; lane < LANES; lane++) {
         for (int64_t b = 0; b < block.cast[lane]; b++) {
@@ -136,7 +140,8 @@ Floats multiply_lists(const Pass &pass, const Voter *voters, const Block &block)
             const double with_tick = tick < both ? tick : both, without = no_tick < 1.0 ? no_tick : 1.0;
             nobody *= no_tick;
             least *= with_tick < without ? with_tick : without;
-            for (int64_t k = shard.tick_start[b]; k < shard.tick_start[b + 1]; k++) block.odds.cell(shard.column(k), lane) *= tick;
+            for (int64_t k = shard.tick_start[b]; k < shard.tick_start[b + 1]; k++)
+                block.odds.cell(shard.column(k), lane) *= tick;
         }
         for (int64_t c = 0; c < shard.width; c++) block.odds.cell(c, lane) *= nobody;
         leasts[lane] = least;
@@ -151,7 +156,8 @@ void count_lists(const Pass &pass, const Voter *voters, const Block &block, Floa
     for (int lane = 0; lane < LANES; lane++) {
         for (int64_t b = block.first[lane]; b < block.first[lane] + block.cast[lane]; b++) {
             double hits = 0.0;
-            for (int64_t k = shard.tick_start[b]; k < shard.tick_start[b + 1]; k++) hits += block.within.cell(shard.column(k), lane);
+            for (int64_t k = shard.tick_start[b]; k < shard.tick_start[b + 1]; k++)
+                hits += block.within.cell(shard.column(k), lane);
             double *counted = pass.counts + 2 * static_cast<int64_t>(voters[b]);
             counted[0] += hits;
             counted[1] += in_lane(size, lane);
@@ -174,7 +180,8 @@ double log_row(const Pass &pass, const Voter *voters, int64_t row, double *room)
     double *prior = room, *margins = prior + width, *inside = margins + width, *within = inside + width;
     double *chances = within + pass.groups * width, *states = chances + pass.groups;
     for (int64_t k = 0; k < pass.groups; k++) {
-        for (int64_t c = 0; c < width; c++) prior[c] = pass.prior_log_odds[k * pass.alternatives + shard.alternative(row, c)];
+        for (int64_t c = 0; c < width; c++)
+            prior[c] = pass.prior_log_odds[k * pass.alternatives + shard.alternative(row, c)];
         margins_of(shard, voters, row, prior, pass.pushes, margins);
         chances[k] = pass.log_weights[k];
         if (shard.is_fixed(row)) {
@@ -215,7 +222,10 @@ double log_row(const Pass &pass, const Voter *voters, int64_t row, double *room)
 // Weigh the rows of a block and count. Gives the sum over all sets and groups in lanes that could be weighed; `usable` is
 // at most SMALLEST in the others.
 template <class Voter>
-Floats weigh_block(const Pass &pass, const Voter *voters, const Counter &counter, const Block &block, const double *weights, Floats &usable) {
+Floats weigh_block(
+    const Pass &pass, const Voter *voters, const Counter &counter, const Block &block, const double *weights,
+    Floats &usable
+) {
     const Shard &shard = pass.shard;
     const int64_t width = shard.width, groups = pass.groups;
     const Floats one = every(1.0), none = every(0.0);
@@ -225,7 +235,8 @@ Floats weigh_block(const Pass &pass, const Voter *voters, const Counter &counter
         if (k) {
             for (int64_t c = 0; c < width; c++) block.odds[c] *= block.priors[k * width + c];
         }
-        const Sums sums = weigh(counter, block.odds, block.later, block.fewer, Table{block.within.at + k * width * LANES});
+        const Sums sums =
+            weigh(counter, block.odds, block.later, block.fewer, Table{block.within.at + k * width * LANES});
         const Floats partition = sums.allowed * every(weights[k]);
         block.shares[k] = partition;
         mass += partition;
@@ -268,7 +279,8 @@ struct PassRoom {
         : counter({pass.shard.width, pass.shard.lower, pass.shard.upper}), one_by_one(counter.states() > MOST_STATES),
           cells(pass.groups * pass.shard.width), most(most_ballots(pass.shard)),
           tables(3 * most + 2 * pass.shard.width + 3 * cells + 2 * pass.groups + (one_by_one ? 0 : counter.states())),
-          row(3 * pass.shard.width + cells + pass.groups + log_states(pass.shard.width, pass.shard.lower, pass.shard.upper)),
+          row(3 * pass.shard.width + cells + pass.groups +
+              log_states(pass.shard.width, pass.shard.lower, pass.shard.upper)),
           odds(pass.groups * pass.alternatives + pass.groups), weights(odds + pass.groups * pass.alternatives) {}
 
     bool ok() const { return tables.ok() && row.at && odds.at; }
@@ -288,7 +300,8 @@ struct PassRoom {
         block.within = tables.take(cells, 0.0);
         block.seen = tables.take(cells, 0.0);
         block.shares = tables.take(2 * groups, 0.0);
-        for (int64_t k = 0; k < cells && !pass.shard.offered; k++) block.priors[k] = every(k < width ? odds[k] : odds[k] / odds[k - width]);
+        for (int64_t k = 0; k < cells && !pass.shard.offered; k++)
+            block.priors[k] = every(k < width ? odds[k] : odds[k] / odds[k - width]);
         return block;
     }
 
@@ -319,7 +332,8 @@ bool next_block(const Pass &pass, const PassRoom &room, Block &block, int64_t &n
         block.first[lane] = shard.ballot_start[row];
         block.cast[lane] = shard.ballot_start[row + 1] - block.first[lane];
         block.most = block.cast[lane] > block.most ? block.cast[lane] : block.most;
-        for (int64_t c = 0; c < shard.width && shard.offered; c++) block.priors.cell(c, lane) = room.odds[shard.alternative(row, c)];
+        for (int64_t c = 0; c < shard.width && shard.offered; c++)
+            block.priors.cell(c, lane) = room.odds[shard.alternative(row, c)];
         lane++;
     }
     const bool is_any_left = lane > 0;
@@ -337,9 +351,11 @@ bool next_block(const Pass &pass, const PassRoom &room, Block &block, int64_t &n
 // logarithms of the sums over all sets and groups. Gives whether there was enough memory.
 EXPORTED int32_t soft_pass(
     const Shard *shard, const double *factors, const double *pushes, int64_t groups, int64_t alternatives,
-    const double *prior_log_odds, const double *log_weights, double *counts, double *occurrences, double *sizes, double *total
+    const double *prior_log_odds, const double *log_weights, double *counts, double *occurrences, double *sizes,
+    double *total
 ) {
-    const Pass pass = {*shard, factors, pushes, groups, alternatives, prior_log_odds, log_weights, counts, occurrences, sizes};
+    const Pass pass = {*shard,         factors,     pushes, groups,      alternatives,
+                       prior_log_odds, log_weights, counts, occurrences, sizes};
     PassRoom room(pass);
     if (!room.ok()) return 0;
     Block block = room.block(pass);
@@ -361,7 +377,8 @@ EXPORTED int32_t soft_pass(
                 product = every(1.0);
             }
             for (int lane = 0; shard->offered && lane < LANES && block.rows[lane] >= 0; lane++) {
-                for (int64_t c = 0; c < width; c++) occurrences[shard->alternative(block.rows[lane], c)] += block.within.cell(c, lane);
+                for (int64_t c = 0; c < width; c++)
+                    occurrences[shard->alternative(block.rows[lane], c)] += block.within.cell(c, lane);
             }
         }
         *total += logs + logarithm(product);
@@ -369,7 +386,8 @@ EXPORTED int32_t soft_pass(
     for (int64_t k = 0; k < groups; k++) {
         for (int lane = 0; lane < LANES; lane++) {
             sizes[k] += block.shares.cell(groups + k, lane);
-            for (int64_t c = 0; c < width && !shard->offered; c++) occurrences[k * alternatives + c] += block.seen.cell(k * width + c, lane);
+            for (int64_t c = 0; c < width && !shard->offered; c++)
+                occurrences[k * alternatives + c] += block.seen.cell(k * width + c, lane);
         }
     }
     return 1;

@@ -30,7 +30,8 @@ EXPORTED int32_t weigh_table(
     if (!tables.ok() || !states.at) return 0;
     if (one_by_one) {
         for (int64_t row = 0; row < rows; row++) {
-            log_partition[row] = weigh_margins(log_odds + row * width, width, lower, upper, states, inclusion + row * width);
+            log_partition[row] =
+                weigh_margins(log_odds + row * width, width, lower, upper, states, inclusion + row * width);
         }
         return 1;
     }

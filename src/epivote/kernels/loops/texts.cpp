@@ -1,27 +1,16 @@
-// Rows of delimited text cut into cells, different texts numbered, and lists collected.
+// Rows of delimited text cut into cells, and different texts numbered.
 //
 // Texts are looked up by a hash of 64 bits, and compared whole where half of it agrees. Words of eight bytes may reach
 // beyond the end of a text, so arrays of bytes need seven more than they use. The first byte of a word is its lowest,
 // as on all processors that the loops are compiled for.
-#include "shard.hpp"
+#include "words.hpp"
 
 namespace {
 
-constexpr int64_t WORD = 8;            // bytes
-constexpr int64_t BLOCK = 64;          // bytes that are looked through at a time: as many as a number has bits
-constexpr int64_t NOT_PLAIN = -1;      // given back where text has to be read with more care
-constexpr uint64_t FACTOR = 0x9E3779B97F4A7C15; // 2^64 over the golden ratio, odd: its multiples spread over all numbers
-constexpr int64_t LISTS_AT_ONCE = 1024; // copied by `copy_lists`: their ends stay in the first cache
-
-inline uint64_t load_word(const uint8_t *from) {
-    uint64_t word;
-    memcpy(&word, from, WORD);
-    return word;
-}
-
-inline void copy_words(uint8_t *to, const uint8_t *from, int64_t size) {
-    for (int64_t k = 0; k < size; k += WORD) memcpy(to + k, from + k, WORD);
-}
+constexpr int64_t BLOCK = 64;     // bytes that are looked through at a time: as many as a number has bits
+constexpr int64_t NOT_PLAIN = -1; // given back where text has to be read with more care
+constexpr uint64_t FACTOR =
+    0x9E3779B97F4A7C15; // 2^64 over the golden ratio, odd: its multiples spread over all numbers
 
 // The first `count` bytes of a word, all eight if there are more.
 inline uint64_t word_mask(int64_t count) { return count >= WORD ? ~uint64_t{0} : (uint64_t{1} << (8 * count)) - 1; }
@@ -47,7 +36,8 @@ inline int64_t number_in(uint64_t slot, uint64_t code) {
 // Whether a text is this name, which has a line feed behind it and none inside.
 inline bool is_name(const uint8_t *text, int64_t size, const uint8_t *name) {
     uint64_t differ = name[size] != '\n';
-    for (int64_t k = 0; k < size; k += WORD) differ |= (load_word(text + k) ^ load_word(name + k)) & word_mask(size - k);
+    for (int64_t k = 0; k < size; k += WORD)
+        differ |= (load_word(text + k) ^ load_word(name + k)) & word_mask(size - k);
     return differ == 0;
 }
 
@@ -59,21 +49,23 @@ inline uint64_t ends_in(const uint8_t *text, uint8_t separator) {
         found[k] = byte == separator || byte == '\n' || byte == '\r' || byte == '"';
     }
     uint64_t mask = 0;
-    for (int k = 0; k < BLOCK; k += WORD) mask |= load_word(found + k) * 0x0102040810204080 >> 56 << k; // each byte's lowest bit
+    for (int k = 0; k < BLOCK; k += WORD)
+        mask |= load_word(found + k) * 0x0102040810204080 >> 56 << k; // each byte's lowest bit
     return mask;
 }
 
 } // namespace
 
-// Where the cells of every complete row in the first `length` bytes begin and end. Cell k of a row goes to column
-// column_of[k] of `begins` and `ends`, which have `most` rows, or nowhere if that is -1. Gives the number of rows, and in
-// `done` where the last one ends; no number but NOT_PLAIN if one has more or fewer cells, only blank ones, or a quote.
-// The text needs room for a whole last block.
+// Where the cells of every complete row in the first `length` bytes begin and end, without the quotes around them. Cell k
+// of a row goes to column column_of[k] of `begins` and `ends`, which have `most` rows, or nowhere if that is -1. Gives the
+// number of rows, and in `done` where the last one ends; no number but NOT_PLAIN if one has more or fewer cells, only
+// blank ones, or a quote or a line end inside a cell. The text needs room for a whole last block.
 EXPORTED int64_t split_rows(
     const uint8_t *text, int64_t length, int32_t separator, const int64_t *column_of, int64_t cells, int64_t most,
     int64_t *begins, int64_t *ends, int64_t *done
 ) {
-    int64_t row = 0, cell = 0, begin = 0;
+    enum { NO_QUOTE, OPENED, CLOSED } quotes = NO_QUOTE; // around the present cell
+    int64_t row = 0, cell = 0, begin = 0, closed = 0;
     bool filled = false;
     *done = 0;
     for (int64_t block = 0; block < length; block += BLOCK) {
@@ -82,15 +74,23 @@ EXPORTED int64_t split_rows(
         for (; found; found &= found - 1) {
             const int64_t place = block + lowest_bit(found);
             if (place < begin) continue; // the line feed behind a carriage return
-            int64_t next = place + 1;
             uint8_t byte = text[place];
-            if (byte == '"' || cell == cells) return NOT_PLAIN;
-            const int64_t column = column_of[cell++];
-            if (column >= 0) {
-                begins[column * most + row] = begin;
-                ends[column * most + row] = place;
+            if (byte == '"') {
+                if (quotes == CLOSED || (quotes == NO_QUOTE && place > begin)) return NOT_PLAIN;
+                quotes = quotes == OPENED ? CLOSED : OPENED;
+                closed = place;
+                continue;
             }
-            filled |= place > begin;
+            if (quotes == OPENED && byte == separator) continue;
+            if (quotes == OPENED || (quotes == CLOSED && place > closed + 1) || cell == cells) return NOT_PLAIN;
+            const int64_t first = quotes ? begin + 1 : begin, end = quotes ? closed : place, column = column_of[cell++];
+            if (column >= 0) {
+                begins[column * most + row] = first;
+                ends[column * most + row] = end;
+            }
+            filled |= end > first;
+            quotes = NO_QUOTE;
+            int64_t next = place + 1;
             if (byte == '\r') {
                 if (next == length) return row;
                 byte = text[next++];
@@ -122,7 +122,8 @@ EXPORTED int64_t number_texts(
     const int64_t last_slot = static_cast<int64_t>(~uint64_t{0} >> shift);
     // In the first loops no row has to wait for the one before it, so that several wait for memory at the same time.
     for (int64_t row = 0; row < rows; row++) hashes[row] = hash_of(text + begins[row], ends[row] - begins[row]);
-    for (int64_t row = 0; row < rows; row++) numbers[row] = static_cast<int32_t>(number_in(slots[hashes[row] >> shift], hashes[row]));
+    for (int64_t row = 0; row < rows; row++)
+        numbers[row] = static_cast<int32_t>(number_in(slots[hashes[row] >> shift], hashes[row]));
     for (int64_t row = 0; row < rows; row++) firsts[row] = name_start[numbers[row] < 0 ? 0 : numbers[row]];
     for (int64_t row = 0; row < rows; row++) {
         const uint8_t *here = text + begins[row];
@@ -160,20 +161,3 @@ EXPORTED void fill_slots(const uint64_t *hashes, int64_t count, uint64_t *slots,
 
 // The hash of one text.
 EXPORTED uint64_t text_hash(const uint8_t *text, int64_t size) { return hash_of(text, size); }
-
-// Write the lists with these numbers one after the other; a value has so many bytes. Where the next lists end is looked
-// up first, so that several wait for memory at the same time.
-EXPORTED void copy_lists(
-    const int64_t *start, const uint8_t *values, int64_t bytes, const int32_t *numbers, int64_t count, uint8_t *to
-) {
-    int64_t ends[LISTS_AT_ONCE];
-    for (int64_t row = 0; row < count; row += LISTS_AT_ONCE) {
-        const int64_t some = count - row < LISTS_AT_ONCE ? count - row : LISTS_AT_ONCE;
-        for (int64_t k = 0; k < some; k++) ends[k] = start[numbers[row + k] + 1] * bytes;
-        for (int64_t k = 0; k < some; k++) {
-            const int64_t first = start[numbers[row + k]] * bytes;
-            copy_words(to, values + first, ends[k] - first);
-            to += ends[k] - first;
-        }
-    }
-}

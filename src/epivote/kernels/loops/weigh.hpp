@@ -3,9 +3,10 @@
 
 #include "lanes.hpp"
 
-constexpr double LARGEST = 1e130; // odds; the product of two stays below the largest float (1e308)
+constexpr double LARGEST = 1e130;        // odds; the product of two stays below the largest float (1e308)
 constexpr double SMALLEST = 1 / LARGEST; // sums below it are left to logarithms as well
-constexpr int64_t MOST_STATES = 1 << 21; // of a size counter over all cells: 128 MB; rows with more are weighed one by one
+constexpr int64_t MOST_STATES =
+    1 << 21; // of a size counter over all cells: 128 MB; rows with more are weighed one by one
 
 // A size counter for rows of some width. Without a binding upper bound it stops counting at `lower`.
 struct Counter {
@@ -99,7 +100,8 @@ inline Sums weigh(const Counter &counter, Table odds, Table later, Table fewer, 
             every_set = plus_product(every_set, every_set, odds[c]);
         }
     }
-    for (int64_t s = height - 1 - FOUR; s >= 0; s -= FOUR) count_back(counter, odds, later, s, counter.lower - counter.lowest);
+    for (int64_t s = height - 1 - FOUR; s >= 0; s -= FOUR)
+        count_back(counter, odds, later, s, counter.lower - counter.lowest);
     Sums sums = {every(1.0), every(counter.lower ? 0.0 : 1.0)};
     const int64_t one_more = (counter.last < 1 ? counter.last : 1) - counter.lowest;
     for (int64_t s = 0; s < height - 1; s += FOUR) {
