@@ -19,7 +19,7 @@ tests of what calls them. A defect is *noticed* if a test fails or hangs. Some d
 see; they are set aside, each with its reason, in `mutants/equivalent.toml`.
 
 """
-WRITTEN_FROM = (2022, 7, 11, 13, 17)
+WRITTEN_FROM = (2022, 7, 11, 13, 17, 21, 22, 23)
 """Seeds of samples whose survivors tests were written for."""
 
 

@@ -213,6 +213,25 @@ def test_one_row_is_weighed_alike_however_large_its_margins(margins, lower, more
     np.testing.assert_allclose(found[small], expected[small], rtol=1e-11, atol=1e-14)
 
 
+@pytest.mark.parametrize("width", [2, 64, 65])
+@pytest.mark.parametrize(
+    ("bounds", "first", "second"), [((0, None), 1e-3, 0.0), ((1, 1), 0.0, 0.0), ((1, 1), 1e-3, 1e-3)]
+)
+def test_margins_are_equal_to_as_many_decimals_as_arrays_compare(width, bounds, first, second):
+    """One of two margins moves past a tie in small steps, beside others far below; half of many voters tick all."""
+    ballots = Ballots.from_array(np.repeat([[0, 1]], [20, 20], axis=1)[:, :, None].repeat(width, axis=2))
+    task, found = InMemoryWorkload(ballots, SizeBounds(*bounds)), []
+    for arrays, compiled in both(task):
+        for distance in np.arange(-30, 31) * 1e-10:
+            log_odds = np.array([first, second + distance, *[-5.0] * (width - 2)])
+            parameters = Parameters(np.full(40, 0.99), np.full(40, 0.01), 1 / (1 + np.exp(-log_odds)))
+            np.testing.assert_array_equal(compiled.sets(parameters), arrays.sets(parameters))
+            hard, again = (counted(one.hard, task, parameters)[0] for one in (arrays, compiled))
+            np.testing.assert_array_equal(again.occurrences, hard.occurrences)
+            found.append(hard.occurrences[1])
+    assert set(found) == {0, 1}
+
+
 @pytest.mark.parametrize("log_odds", [-300, -340, -354, -360, -371, -380])
 def test_sums_that_are_hardly_above_0_keep_all_their_digits(log_odds):
     """The sum over pairs is about e to twice that: at -354 a float begins to lose digits, at -372 it is 0."""

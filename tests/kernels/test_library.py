@@ -162,3 +162,14 @@ def test_a_loop_without_memory_says_so():
     library.done(1)
     with pytest.raises(MemoryError, match="could not get the memory"):
         library.done(0)
+
+
+def test_loops_that_get_no_memory_return_0():
+    """Before they read or write anything, so that no arrays are needed."""
+    width = 1 << 50
+    shard = library.Shard(0, width, 0, 0, 4, 2, *[None] * 9)
+    loops = library.loops()
+    assert loops.margin_table(shard, *[None] * 3) == 0
+    assert loops.hard_pass(shard, *[None] * 5) == 0
+    assert loops.soft_pass(shard, None, None, 1, 1, *[None] * 6) == 0
+    assert loops.weigh_table(None, 0, width, 0, 0, None, None) == 0
