@@ -23,10 +23,7 @@ def test_parts_and_ratios(encode, verdict):
     assert "| write | 6.0 | 4.0 | 3.0 |" in page
     assert f"| start and print | {7 - encode:.1f} |" in page
     assert f"3 times as long: {verdict}." in page
-    assert (
-        f"columns of text: 15.0 s, 5.0 times `read_csv` on that file, with a peak of 4.5 GB; plain it takes {1 + encode}"
-        in page
-    )
+    assert "takes 15.0 s, 5.0 times `read_csv` on that file, with a peak of 4.5 GB" in page
 
 
 def test_medians_are_of_sums():
