@@ -12,6 +12,7 @@ from epivote.data.parameters import Parameters
 from epivote.data.truths import Truths
 from epivote.errors import InputError
 from epivote.estimate.workload import InMemoryWorkload
+from epivote.model.choose import TIE_DECIMALS
 from epivote.model.set_odds import SetOdds
 
 SURE = 0.95  # confidence from which a set needs no second look; the usual 95 %
@@ -53,7 +54,8 @@ def review(
     assert estimate.confidence is not None
     confidence = estimate.confidence
     doubtful = np.flatnonzero(confidence < threshold)
-    doubtful = doubtful[np.argsort(confidence[doubtful], kind="stable")][:limit]
+    alike = np.round(confidence[doubtful], TIE_DECIMALS)  # so that their order does not depend on rounding
+    doubtful = doubtful[np.argsort(alike, kind="stable")][:limit]
     more = _further_ballots(estimate, doubtful[:most], threshold, np.random.default_rng(seed))
     found: dict[int, Doubt] = {}
     sets: dict[tuple[str, ...], tuple[str, ...]] = {}  # every set once, since there may be very many doubts

@@ -85,7 +85,9 @@ def voter_numbers(voters: npt.NDArray[Any]) -> IntArray:
 
 
 def _given(shard: Shard, gold: GoldRows | None) -> tuple[BoolArray | None, BoolArray | None]:
-    """Which rows have gold, and their sets."""
+    """Which rows have a set that is known before: from gold, or all if only one set is allowed; and these sets."""
+    if shard.lower == shard.width > 0:  # exactly certain, whatever rounding does to sums over allowed sets
+        return np.ones(shard.shape[0], bool), np.ones(shard.shape, bool)
     if gold is None:
         return None, None
     fixed, given = np.zeros(shard.shape[0], bool), np.zeros(shard.shape, bool)
