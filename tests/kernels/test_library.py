@@ -167,7 +167,7 @@ def test_a_loop_without_memory_says_so():
 def test_loops_that_get_no_memory_return_0():
     """Before they read or write anything, so that no arrays are needed."""
     width = 1 << 50
-    shard = library.Shard(0, width, 0, 0, 4, 2, *[None] * 9)
+    shard = library.LoopShard(0, width, 0, 0, 4, 2, *[None] * 9)
     loops = library.loops()
     assert loops.margin_table(shard, *[None] * 3) == 0
     assert loops.hard_pass(shard, *[None] * 5) == 0
