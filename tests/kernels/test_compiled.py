@@ -410,10 +410,10 @@ def test_a_large_crowd_is_recovered_by_the_compiled_loops():
     assert np.mean(np.abs(fitted.parameters_.hit_rates - drawn.parameters.hit_rates)) < 0.02
 
 
-@pytest.mark.parametrize("gold", [{}, {"i2": {"a1", "a2", "a3"}}])
-def test_where_everything_must_be_right_it_is_certain_to_the_last_bit(gold):
-    ballots = simulate(instances=9, voters=5, alternatives=3, bounds=3, seed=1).ballots
-    task = InMemoryWorkload(ballots, SizeBounds(3, 3), gold)
-    parameters = Parameters(np.linspace(0.3, 0.9, 5), np.linspace(0.1, 0.4, 5), np.array([0.3, 0.1, 0.7]))
-    for statistics in (task.soft_step(parameters)[0], task.hard_step(parameters)):
-        np.testing.assert_array_equal(statistics.occurrences, [9, 9, 9])
+def test_where_everything_must_be_right_it_is_certain_to_the_last_bit():
+    ballots = simulate(instances=1, voters=5, alternatives=3, bounds=3, seed=1).ballots  # more would hide roundings
+    task, rng = InMemoryWorkload(ballots, SizeBounds(3, 3)), np.random.default_rng(1)
+    for _ in range(20):
+        parameters = Parameters(*rng.uniform(0.1, 0.9, (2, 5)), rng.uniform(0.1, 0.9, 3))
+        for statistics in (task.soft_step(parameters)[0], task.hard_step(parameters)):
+            np.testing.assert_array_equal(statistics.occurrences, [1, 1, 1])
