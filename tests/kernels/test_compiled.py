@@ -1,6 +1,5 @@
 """Compiled loops against array operations: hard results to the last bit, soft ones up to rounding."""
 
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -244,29 +243,6 @@ def test_sums_that_are_hardly_above_0_keep_all_their_digits(log_odds):
         (soft, total), (resoft, retotal) = (counted(one.soft, task, parameters) for one in (arrays, compiled))
         np.testing.assert_allclose(resoft.occurrences, soft.occurrences, rtol=1e-12)
         assert retotal == pytest.approx(total, rel=1e-12)
-
-
-def fastest(work, *arguments):
-    """Seconds of the fastest of some runs."""
-    seconds = []
-    for _ in range(9):
-        begin = time.perf_counter()
-        work(*arguments)
-        seconds.append(time.perf_counter() - begin)
-    return min(seconds)
-
-
-@pytest.mark.parametrize("width", [20, 70])
-def test_only_rows_out_of_range_are_weighed_in_logarithms(width):
-    """These take about 20 times as long."""
-    drawn = reference_crowd(400, 60, width, 4, seed=1)
-    task = InMemoryWorkload(drawn.ballots, SizeBounds(1, 4))
-    unlikely = replace(drawn.parameters, priors=np.full(width, 1e-140))
-    for _, compiled in both(task):
-        usual, slow = (fastest(counted, compiled.soft, task, rates) for rates in (drawn.parameters, unlikely))
-        assert 3 * usual < slow
-    margins = np.linspace(-3, 3, 400 * width).reshape(400, width)
-    assert 3 * fastest(_weighed, margins, 1, 4) < fastest(_weighed, margins - 400, 1, 4)
 
 
 @pytest.mark.parametrize(("ticked", "bounds"), [(slice(1), SizeBounds(1, 2)), (slice(3), SizeBounds(0, 2))])
