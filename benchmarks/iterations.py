@@ -14,7 +14,6 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from importlib import import_module
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -114,14 +113,8 @@ def ballots_in_memory(point: Point) -> Ballots:
     )
 
 
-def load_kernels() -> None:
-    """Load the compiled loops, as in any process that has fitted a large crowd before."""
-    import_module("epivote.kernels.hard_loops")
-
-
 def measured(point: Point) -> dict[str, Any]:
-    """Seconds per iteration of a point, with compiled loops loaded before."""
-    load_kernels()
+    """Seconds per iteration of a point."""
     if point.engine == "memory":
         ballots = ballots_in_memory(point)
         counts = {"approvals": ballots.n_approvals, "ballots": ballots.n_ballots}

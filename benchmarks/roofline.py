@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 
 from benchmarks.crowds import CROWDS, as_ballots, columns
-from benchmarks.iterations import FEW, Point, fit, load_kernels, seconds_per_iteration
+from benchmarks.iterations import FEW, Point, fit, seconds_per_iteration
 from benchmarks.processes import ROOT, answer_of
 from epivote import Ballots
 from experiments.store import Store
@@ -39,7 +39,6 @@ def run(store: Store) -> None:
 
 def measured() -> dict[str, Any]:
     """Read bandwidth before and after, iterations in between."""
-    load_kernels()
     ballots = as_ballots(CROWD, columns(CROWD))
     before = bandwidth()
     found = {method: seconds_per_iteration(partial(fit, point(method), ballots)) for method in METHODS}
