@@ -184,6 +184,15 @@ def test_any_rows_are_read_alike(tmp_path_factory, rows, line_end, n_threads, ch
     assert plain == usual
 
 
+@pytest.mark.parametrize("cell", ['"a,nn"', '","', '"ann,"', '",,,"'])
+def test_separators_inside_quotes_are_part_of_a_name(write, monkeypatch, cell):
+    path = write(SIMPLE.replace("ann", cell))
+    voters, _, _ = columns_of(path)
+    assert voters.texts == [cell.strip('"'), "bo"]
+    plain, usual = both(path, monkeypatch)
+    assert plain == usual
+
+
 def test_rows_longer_than_what_is_read_at_a_time_are_left_to_others(write, monkeypatch):
     monkeypatch.setattr(plain_text, "CHUNK", 40)
     assert columns_of(write(SIMPLE)) is not None

@@ -92,7 +92,7 @@ class TextTable:
             header = file.readline()
             while header and not header.strip():
                 header = file.readline()
-            is_open = header.count(b'"') % 2 == 1  # a name goes on on the next line
+            is_open = header.count(b'"') % 2 == 1  # the header continues on the next line
             return None if self.is_survey or is_open else file.tell()
 
     def column(self, usual: Sequence[str]) -> pl.Series:
