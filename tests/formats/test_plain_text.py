@@ -12,7 +12,7 @@ from trying import ballots_of
 
 from epivote import EpivoteError, read_export
 from epivote.formats import plain_text, tables
-from epivote.formats.plain_text import plain_columns
+from epivote.formats.plain_text import is_large, plain_columns
 from epivote.formats.source import open_source
 from epivote.formats.text_table import TextTable
 
@@ -37,9 +37,9 @@ def write(tmp_path, monkeypatch):
     return write
 
 
-def columns_of(path, *names):
+def columns_of(path, joined_by=None):
     with open_source(path) as source:
-        return plain_columns(TextTable(source), names or ("voter", "instance", "alternatives"))
+        return plain_columns(TextTable(source), ("voter", "instance", "alternatives"), joined_by)
 
 
 def result(path, **options):
@@ -69,6 +69,64 @@ def test_columns_are_numbered_in_order_of_first_appearance(write):
     assert instances.texts == ["q1", "q2"]
     assert cells.texts == ["a|b", "", "b"]
     assert cells.number.tolist() == [0, 1, 2]
+
+
+def test_names_in_joined_cells_are_numbered_in_order_of_first_appearance(write):
+    _, _, ticks = columns_of(write(SIMPLE + "cy,q1,c||a|\ncy,q2,|\ncy,q3,b|b\n"), joined_by="|")
+    assert ticks.texts == ["a", "b", "c"]
+    assert ticks.lists.values.tolist() == [0, 1, 1, 2, 0, 1, 1]
+    assert ticks.lists.lengths().tolist() == [2, 0, 1, 2, 0, 2]
+    assert ticks.n_blank == 1
+
+
+@pytest.mark.parametrize("n_names", [3, 300, 70_000])
+@pytest.mark.parametrize("n_threads", ["1", "3"])
+def test_many_different_names_in_joined_cells(write, monkeypatch, n_names, n_threads):
+    monkeypatch.setenv("EPIVOTE_THREADS", n_threads)
+    monkeypatch.setattr(plain_text, "CHUNK", 5000)
+    rng = np.random.default_rng(n_names)
+    lists = [rng.permutation(n_names)[:7] for _ in range(300)] + [
+        np.arange(k, k + 100) % n_names for k in range(0, n_names, 100)
+    ]
+    rows = [f"v{k},i,{'|'.join(f'name{a}' for a in ticked)}" for k, ticked in enumerate(lists)]
+    path = write("\n".join(["voter,instance,alternatives", *rows]))
+    _, _, ticks = columns_of(path, joined_by="|")
+    found = [ticks.texts[number] for number in ticks.lists.values]
+    assert found == [f"name{a}" for ticked in lists for a in ticked]
+    assert ticks.texts == list(dict.fromkeys(found))
+    plain, usual = both(path, monkeypatch)
+    assert plain == usual
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ("a|b", "[c|d]"),
+        ("[c|d]", "[d]"),
+        ("a | b", "b | c"),
+        ("a | b", "b|c"),
+        ("a | b", "b |c"),
+        ("(a|b", "c"),
+        ("a|NA", "NA"),
+        (" NA |a", "b"),
+        ("a|b", " "),
+        ("a|b", ""),
+        ("a|a|b", "b"),
+        ("a|b", "a;b"),
+        ('"a|b"', "b"),
+        ("a|b", "bc" * 50 + "|a|" + "d" * 40),
+        ("a|b", "x|" * 80),
+    ],
+)
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"separator": "|"}, {"separator": ";"}, {"missing": "NA"}, {"blank": "missing"}, {"format": "crowd-kit"}],
+)
+def test_how_cells_are_split_is_told_alike(write, monkeypatch, cells, options):
+    for order in (cells, cells[::-1]):
+        rows = "".join(f"v{k},q1,{cell}\n" for k, cell in enumerate(order))
+        plain, usual = both(write("voter,instance,alternatives\n" + rows), monkeypatch, **options)
+        assert plain == usual
 
 
 @pytest.mark.parametrize(
@@ -212,13 +270,15 @@ def test_many_rows_in_many_pieces(write, monkeypatch):
 
 
 def test_small_files_and_files_without_loops_are_left_to_others(write, monkeypatch):
-    path = write(SIMPLE)
-    monkeypatch.setattr(plain_text, "has_loops", lambda: False)
-    assert columns_of(path) is None
-    monkeypatch.setattr(plain_text, "has_loops", lambda: True)
-    assert columns_of(path) is not None
-    monkeypatch.setattr(plain_text, "LARGE", len(SIMPLE) + 1)
-    assert columns_of(path) is None
+    with open_source(write(SIMPLE)) as source:
+        table = TextTable(source)
+        monkeypatch.setattr(plain_text, "has_loops", lambda: False)
+        assert not is_large(table)
+        monkeypatch.setattr(plain_text, "has_loops", lambda: True)
+        monkeypatch.setattr(plain_text, "LARGE", len(SIMPLE))
+        assert is_large(table)
+        monkeypatch.setattr(plain_text, "LARGE", len(SIMPLE) + 1)
+        assert not is_large(table)
 
 
 def test_an_interrupt_does_not_wait_for_the_rest_of_the_file(write, monkeypatch):

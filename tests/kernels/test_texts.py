@@ -42,6 +42,32 @@ def test_names_of_others_are_included(ours, theirs):
     assert texts.include(other).tolist() == by_dictionary(known, dict.fromkeys(theirs))
 
 
+@given(
+    st.lists(
+        st.lists(st.binary(max_size=90).filter(lambda text: b"\n" not in text), max_size=20), min_size=1, max_size=3
+    )
+)
+def test_parts_of_texts_are_numbered_in_order_of_first_appearance(batches):
+    texts, known = Texts(), {}
+    for cells in batches:
+        text = np.frombuffer(b",".join(cells) + bytes(BEYOND + 1), np.uint8).copy()
+        ends = np.cumsum([len(cell) + 1 for cell in cells], dtype=np.int64) - 1
+        begins = ends - np.array([len(cell) for cell in cells], np.int64)
+        counts, numbers = texts.number_parts(text, begins, ends, "|")
+        parts = [[part for part in cell.split(b"|") if part] for cell in cells]
+        assert counts.tolist() == list(map(len, parts))
+        assert numbers.tolist() == by_dictionary(known, [part for cell in parts for part in cell])
+    assert texts.count == len(known)
+
+
+@given(st.lists(st.sampled_from([b"a", b"a\0", b"a\0\0", b"\0", b"12345678", b"123456789", b"", b"b"]), max_size=40))
+def test_short_parts_that_differ_in_zeros_only_are_told_apart(parts):
+    text = np.frombuffer(b"|".join(parts) + bytes(BEYOND + 1), np.uint8).copy()
+    size = len(b"|".join(parts))
+    _, numbers = Texts().number_parts(text, np.array([0]), np.array([size]), "|")
+    assert numbers.tolist() == by_dictionary({}, [part for part in parts if part])
+
+
 def test_names_are_given_as_text():
     texts = Texts()
     assert texts.names() == []

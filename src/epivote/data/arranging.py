@@ -1,27 +1,45 @@
-"""Rows of ballots in any order put in the order of columns, and the lists of their ticks collected."""
+"""Rows of ballots in any order put in the order of columns, and the sets of their ticks collected."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from epivote.data.lists import Lists
-from epivote.data.names import IntArray
+from epivote.data.names import IntArray, counts_of, smallest_integers, starts_of
+
+
+class RowOrder(NamedTuple):
+    """Rows by instance and then by voter; where the rows of every instance start, and where the last ones end.
+
+    Rows with the same instance and voter keep their order; `has_repeats` says whether there are any.
+    """
+
+    rows: IntArray
+    start: IntArray
+    has_repeats: bool
 
 
 class Arranging:
     """How it is done with arrays; `epivote.kernels.arranging` does the same by compiled loops."""
 
-    def order(self, instance: IntArray, voter: IntArray, n_instances: int) -> tuple[IntArray, bool]:
-        """All rows by instance and then by voter, and whether some have the same of both; these keep their order."""
-        del n_instances  # which loops need
+    def order(self, instance: IntArray, voter: IntArray, n_instances: int) -> RowOrder:
+        """All rows in order."""
         key = instance.astype(np.int64) * (int(voter.max(initial=0)) + 1) + voter
-        order = np.arange(len(key)) if np.all(key[1:] >= key[:-1]) else np.argsort(key, kind="stable")
-        key = key[order]
-        return order, bool(np.any(key[1:] == key[:-1]))
+        rows = np.arange(len(key)) if np.all(key[1:] >= key[:-1]) else np.argsort(key, kind="stable")
+        key = key[rows]
+        return RowOrder(rows, starts_of(counts_of(instance, None, n_instances)), bool(np.any(key[1:] == key[:-1])))
 
-    def gather(self, lists: Lists, list_of_row: IntArray, rows: IntArray) -> Lists:
-        """The lists of these rows, in that order; row r has list `list_of_row[r]`."""
-        return lists.rows(list_of_row[rows])
+    def collect(
+        self, lists: Lists, list_of_row: IntArray | None, rows: IntArray, numbers: IntArray, limit: int
+    ) -> Lists:
+        """The sets of these rows, in that order, each ascending: value v of a list stands for number `numbers[v]`.
+
+        Row r has list `list_of_row[r]`, or list r if that is None. Numbers are below `limit`.
+        """
+        sets = Lists(lists.start, smallest_integers(numbers, limit)[lists.values]).sorted_sets(limit)
+        return sets.rows(rows if list_of_row is None else list_of_row[rows])
 
 
 WITH_ARRAYS = Arranging()

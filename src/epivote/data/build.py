@@ -126,7 +126,8 @@ def assemble(
     ballot_voter: IntArray,
     ballot_instance: IntArray,
     approvals: Lists,
-    cell_of_row: IntArray | None = None,
+    list_of_row: IntArray | None = None,
+    numbers: IntArray | None = None,
     menu: MenuLike | None = None,
     multiplicities: IntArray | None = None,
     duplicates: Duplicates = "error",
@@ -136,13 +137,14 @@ def assemble(
 ) -> Ballots:
     """Ballots from one (voter, instance) pair and one list of ticked alternatives per input row.
 
-    With `cell_of_row` there is one list per different cell, and it says which of them a row holds. Rows may come in any
-    order; a repeated tick counts once. With `merge` the rows of one voter on one instance make one ballot together,
+    With `list_of_row` there is one list per different cell, and it says which of them a row holds. With `numbers` the
+    lists hold other numbers, and it says which alternative each of those stands for. Rows may come in any order; a
+    repeated tick counts once. With `merge` the rows of one voter on one instance make one ballot together,
     else `duplicates` decides. `place` puts a row number into words for error messages.
     """
     if duplicates not in ("error", "first", "last"):
         raise BallotError(f"duplicates={duplicates!r} is not one of 'error', 'first', 'last'")
-    order, has_repeats = arranging.order(ballot_instance, ballot_voter, len(instances))
+    order, start, has_repeats = arranging.order(ballot_instance, ballot_voter, len(instances))
     repeats = _repeats(ballot_instance[order], ballot_voter[order]) if has_repeats else np.zeros(0, np.int64)
     if has_repeats and not merge:
         if duplicates == "error":
@@ -153,18 +155,19 @@ def assemble(
                 "(duplicates: first or last), or read every row as one tick (format or layout ticks)"
             )
         order = np.delete(order, repeats + 1 if duplicates == "first" else repeats)
-    lists = approvals.sorted_sets(len(alternatives))
-    ticks = lists.rows(order) if cell_of_row is None else arranging.gather(lists, cell_of_row, order)
+    numbers = np.arange(len(alternatives)) if numbers is None else numbers
+    ticks = arranging.collect(approvals, list_of_row, order, numbers, len(alternatives))
     if merge:
         order = np.delete(order, repeats + 1)
         ticks = Lists(np.delete(ticks.start, repeats + 1), ticks.values).sorted_sets(len(alternatives))
-    kept = ballot_instance[order] if has_repeats else ballot_instance
+    if has_repeats:
+        start = starts_of(counts_of(ballot_instance[order], None, len(instances)))
     built = Ballots(
         voters=voters,
         instances=instances,
         alternatives=alternatives,
-        ballot_start=sealed(starts_of(counts_of(kept, None, len(instances)))),
-        ballot_voter=sealed(ballot_voter[order].astype(np.int32)),
+        ballot_start=sealed(start),
+        ballot_voter=sealed(ballot_voter[order].astype(np.int32, copy=False)),
         approval_start=sealed(ticks.start),
         approved=sealed(smallest_integers(ticks.values, len(alternatives))),
         menu=None if menu is None else encode_menu(menu, instances, alternatives),

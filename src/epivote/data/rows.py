@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -90,7 +91,7 @@ class Rows:
             ballot_voter = _numbers(self.voter, voters)
         instances, ballot_instance = _encode(self.instance, "instance", self.place)
         numbered_rows = NumberedRows(
-            *(voters, ballot_voter, instances, ballot_instance, *self._cells()),
+            *(voters, ballot_voter, instances, ballot_instance, TickLists.of_cells(*self._cells())),
             place=self.place,
             multiplicities=self._multiplicities(voters, ballot_voter),
         )
@@ -126,16 +127,41 @@ class Rows:
         return split_cells(different, number, self.split, self.place), number
 
 
+class TickLists(NamedTuple):
+    """The ticks of all rows: names in order of first appearance, and lists of their numbers.
+
+    Row r has list `list_of_row[r]`, or list r if that is None.
+    """
+
+    names: list[str]
+    lists: Lists
+    list_of_row: IntArray | None
+
+    @classmethod
+    def of_cells(cls, cells: pl.Series, number: IntArray) -> TickLists:
+        """Those of different cells, which are lists of names; `number` says which of them each row holds."""
+        ticks = _names_in(cells)
+        named = ticks.explode(empty_as_null=False)
+        names = named.unique(maintain_order=True).to_list()
+        values = smallest_integers(_numbers(named, names), len(names))
+        return cls(names, Lists.of_lengths(ticks.list.len().to_numpy(), values), number)
+
+    def first_row(self, name: str) -> int:
+        """The first row that holds this name."""
+        at = int(np.flatnonzero(self.lists.values == self.names.index(name))[0])
+        number = int(np.searchsorted(self.lists.start, at, side="right")) - 1
+        return number if self.list_of_row is None else int(np.flatnonzero(self.list_of_row == number)[0])
+
+
 @dataclass(frozen=True)
 class NumberedRows:
-    """The same once names of voters and instances are numbers, and different cells are lists of names."""
+    """The same once names of voters, instances and ticked alternatives are numbers."""
 
     voters: tuple[str, ...]
     ballot_voter: IntArray
     instances: tuple[str, ...]
     ballot_instance: IntArray
-    cells: pl.Series
-    cell_of_row: IntArray
+    ticks: TickLists
     place: Place
     multiplicities: IntArray | None = None
     arranging: Arranging = WITH_ARRAYS
@@ -149,21 +175,21 @@ class NumberedRows:
         merge: bool = False,
     ) -> Ballots:
         """See `Rows.ballots`."""
-        ticks = _names_in(self.cells)
-        named = ticks.explode(empty_as_null=False)
-        ticked = named.unique(maintain_order=True)
-        names = universe(alternatives, menu, ticked.to_list())
-        self._check_known(ticked, names, ticks)
-        numbers = smallest_integers(_numbers(named, names), len(names))
-        lists = Lists.of_lengths(ticks.list.len().to_numpy(), numbers)
+        ticked = self.ticks.names
+        names = universe(alternatives, menu, ticked)
+        known = {name: number for number, name in enumerate(names)}
+        for name in ticked:
+            if name not in known:
+                check_known([name], known, self.place(self.ticks.first_row(name)))
         return assemble(
             voters=self.voters,
             instances=self.instances,
             alternatives=names,
             ballot_voter=self.ballot_voter,
             ballot_instance=self.ballot_instance,
-            approvals=lists,
-            cell_of_row=self.cell_of_row,
+            approvals=self.ticks.lists,
+            list_of_row=self.ticks.list_of_row,
+            numbers=np.array([known[name] for name in ticked], np.int64),
             menu=menu,
             multiplicities=self.multiplicities,
             duplicates=duplicates,
@@ -171,13 +197,6 @@ class NumberedRows:
             place=self.place,
             arranging=self.arranging,
         )
-
-    def _check_known(self, ticked: pl.Series, names: tuple[str, ...], ticks: pl.Series) -> None:
-        known = {name: number for number, name in enumerate(names)}
-        for name in ticked:
-            if name not in known:
-                cell = int(ticks.list.contains(name).arg_true()[0])
-                check_known([name], known, self.place(int(np.flatnonzero(self.cell_of_row == cell)[0])))
 
 
 def split_cells(different: pl.Series, number: IntArray, split: Split, place: Place) -> pl.Series:

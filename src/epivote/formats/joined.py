@@ -49,6 +49,16 @@ class JoinedCells:
         lists = cells.str.split(self.separator or SEPARATOR)
         return lists.list.eval(pl.element().str.strip_chars()) if self._strip else lists
 
+    def is_settled_by(self, cells: pl.Series) -> bool:
+        """Whether these cells show that all cells are split at `|` and keep their blanks, whatever others hold.
+
+        One cell is enough: not in brackets, and joined by a `|` without blanks around it unless the user named it.
+        """
+        if self.lists or self.separator not in (None, SEPARATOR):
+            return False
+        held = cells.filter(cells.str.contains(SEPARATOR, literal=True) & ~cells.str.contains(BRACKETED))
+        return len(held) > 0 and (self.separator == SEPARATOR or not _has_blanks_around(held))
+
     def settle(self, cells: pl.Series) -> None:
         """Find out how these cells are to be split, unless that was done before."""
         if self._is_settled:
@@ -65,7 +75,7 @@ class JoinedCells:
         held = cells.filter(cells.str.contains(SEPARATOR, literal=True))
         if len(held):
             self.separator = SEPARATOR
-            self._strip = bool((held.str.count_matches(r"\|") == held.str.count_matches(r"\s\|\s")).all())
+            self._strip = _has_blanks_around(held)
             return
         self.separator = joining_mark(cells, self._known)
         if self.separator is not None:
@@ -91,6 +101,11 @@ class JoinedCells:
             return parsed_list(text)
         names = cell.split(self.separator or SEPARATOR)
         return [name.strip() for name in names] if self._strip else names
+
+
+def _has_blanks_around(cells: pl.Series) -> bool:
+    """Whether every `|` in these cells has a blank on either side."""
+    return bool((cells.str.count_matches(r"\|") == cells.str.count_matches(r"\s\|\s")).all())
 
 
 def joining_mark(cells: pl.Series, known: set[str] | None = None) -> str | None:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from epivote.data.names import IntArray
+from epivote.data.lists import Lists
+from epivote.data.names import IntArray, smallest_integers
 from epivote.engines.local import threads
 from epivote.formats.text_table import TextTable
 from epivote.kernels.library import has_loops
@@ -24,6 +24,7 @@ from epivote.kernels.texts import BEYOND, Bytes, RowSplitter, Texts
 
 LARGE = 1 << 20  # bytes of a file from which this way is taken; a round number
 CHUNK = 1 << 18  # bytes read at a time: they and what is found in them stay in the second cache; 2^17 and 2^20 as fast
+SPARE_ROOM = 1.1  # times the rows that are expected by the first ones; a round number
 POLL_SECONDS = 0.1  # between two looks at whether the user has pressed Ctrl-C; a round number
 LINE_FEED = 10  # as a byte
 
@@ -34,21 +35,46 @@ class NumberedTexts(NamedTuple):
     texts: list[str]
     number: IntArray
 
+    def rows_with(self, text: str) -> int:
+        """How many rows hold this text."""
+        return int(np.count_nonzero(self.number == self.texts.index(text))) if text in self.texts else 0
 
-def plain_columns(table: TextTable, names: Sequence[str]) -> list[NumberedTexts] | None:
-    """These columns of a table; None if the file is small, or its text is not plain."""
+
+class NumberedLists(NamedTuple):
+    """A column of cells with several names: the names in order of first appearance, and the numbers of those in a row.
+
+    `n_blank` cells hold nothing at all.
+    """
+
+    texts: list[str]
+    lists: Lists
+    n_blank: int
+
+
+def is_large(table: TextTable) -> bool:
+    """Whether a table is read in this way if its text is plain."""
+    return table.source.path.stat().st_size >= LARGE and table.separator.isascii() and has_loops()
+
+
+def plain_columns(
+    table: TextTable, names: Sequence[str], joined_by: str | None = None
+) -> tuple[NumberedTexts, NumberedTexts, NumberedTexts | NumberedLists] | None:
+    """Three columns of a table; None if its text is not plain. The cells of the last one are cut at `joined_by`."""
     path, begin = table.source.path, table.rows_begin()
-    if begin is None or path.stat().st_size < LARGE or not table.separator.isascii() or not has_loops():
+    if begin is None:
         return None
     column_of = np.array([names.index(name) if name in names else -1 for name in table.columns])
-    stop = Event()
+    stop, first = Event(), None
 
-    def read(part: tuple[int, int]) -> _FilePart | None:
-        return _read_part(path, *part, _FilePart(table.separator, column_of), stop)
+    def read(begin: int, end: int) -> _FilePart | None:
+        part = _FilePart(table.separator, column_of, joined_by, end - begin, first)
+        return _read_part(path, begin, end, part, stop)
 
+    if joined_by:
+        first = read(*_first_lines(path, begin))
     with ThreadPoolExecutor() as pool:
         try:
-            reading = [pool.submit(read, part) for part in _line_ranges(path, begin, threads())]
+            reading = [pool.submit(read, *part) for part in _line_ranges(path, begin, threads())]
             while wait(reading, POLL_SECONDS).not_done:
                 pass  # once Polars is loaded, an interrupt is not noticed while waiting for longer
         finally:
@@ -57,9 +83,16 @@ def plain_columns(table: TextTable, names: Sequence[str]) -> list[NumberedTexts]
         if len(parts) < len(reading):
             return None
         try:
-            return list(pool.map(partial(_joined, parts), range(len(names))))
+            voters, instances, ticks = pool.map(_joined, zip(*(part.columns for part in parts), strict=True))
         except UnicodeDecodeError:
             return None
+    return voters, instances, ticks
+
+
+def _joined(columns: Sequence[Any]) -> Any:
+    """A column of all parts, which are of one kind."""
+    first, *others = columns
+    return first.joined(others)
 
 
 def _line_ranges(path: Path, begin: int, count: int) -> Iterator[tuple[int, int]]:
@@ -72,6 +105,14 @@ def _line_ranges(path: Path, begin: int, count: int) -> Iterator[tuple[int, int]
             if file.tell() > begin:
                 yield begin, file.tell()
             begin = file.tell()
+
+
+def _first_lines(path: Path, begin: int) -> tuple[int, int]:
+    """The bytes of some whole lines from `begin` on: half as many as are read at a time."""
+    with path.open("rb") as file:
+        file.seek(begin + CHUNK // 2)
+        file.readline()
+        return begin, min(file.tell(), path.stat().st_size)
 
 
 def _read_part(path: Path, begin: int, end: int, part: _FilePart, stop: Event) -> _FilePart | None:
@@ -95,13 +136,20 @@ def _read_part(path: Path, begin: int, end: int, part: _FilePart, stop: Event) -
 
 
 class _FilePart:
-    """The columns in some part of a file, as far as it was read."""
+    """The columns in some part of a file, as far as it was read.
 
-    def __init__(self, separator: str, column_of: IntArray) -> None:
-        n_columns = int(column_of.max()) + 1
+    Names in joined cells are numbered as in the `first` part, so that most have the same numbers in all parts.
+    """
+
+    def __init__(
+        self, separator: str, column_of: IntArray, joined_by: str | None, size: int, first: _FilePart | None = None
+    ) -> None:
+        pieces = SPARE_ROOM * size / CHUNK + 1
+        ticks = _ListColumn(pieces, joined_by) if joined_by else _TextColumn(pieces)
         self.splitter = RowSplitter(separator, column_of, CHUNK)
-        self.texts = [Texts() for _ in range(n_columns)]
-        self.numbers: list[list[IntArray]] = [[] for _ in range(n_columns)]
+        self.columns = _TextColumn(pieces), _TextColumn(pieces), ticks
+        if first is not None:
+            self.columns[-1].texts.include(first.columns[-1].texts)
 
     def add(self, buffer: Bytes, length: int) -> int:
         """Number the cells of all complete rows; gives where the last one ends, 0 if there is none or one not plain."""
@@ -109,16 +157,81 @@ class _FilePart:
         if found is None:
             return 0
         done, begins, ends = found
-        for column, texts in enumerate(self.texts):
-            self.numbers[column].append(texts.number(buffer, begins[column], ends[column]))
+        for column, *cells in zip(self.columns, begins, ends, strict=True):
+            column.add(buffer, *cells)
         return done
 
 
-def _joined(parts: Sequence[_FilePart], column: int) -> NumberedTexts:
-    """One column of all parts."""
-    first, *others = parts
-    texts, numbers = first.texts[column], first.numbers[column]
-    for other in others:
-        here = texts.include(other.texts[column])
-        numbers += [here[number] for number in other.numbers[column]]
-    return NumberedTexts(texts.names(), np.concatenate(numbers))
+class _TextColumn:
+    """The cells of a column in some part of a file; `pieces` is how many pieces of its cells are expected."""
+
+    def __init__(self, pieces: float) -> None:
+        self.texts = Texts()
+        self.numbers = _Numbers(pieces)
+
+    def add(self, buffer: Bytes, begins: IntArray, ends: IntArray) -> None:
+        """Some more cells."""
+        self.numbers.add(self.texts.number(buffer, begins, ends))
+
+    def joined(self, others: Sequence[_TextColumn]) -> NumberedTexts:
+        """The column in all parts."""
+        numbers = [self.numbers.all(), *(_numbers_among(self.texts, other) for other in others)]
+        return NumberedTexts(self.texts.names(), np.concatenate(numbers))
+
+
+class _ListColumn:
+    """The same where cells hold several names."""
+
+    def __init__(self, pieces: float, joined_by: str) -> None:
+        self.joined_by = joined_by
+        self.texts = Texts()
+        self.numbers, self.lengths = _Numbers(pieces), _Numbers(pieces)
+        self.n_blank = 0
+
+    def add(self, buffer: Bytes, begins: IntArray, ends: IntArray) -> None:
+        """Some more cells."""
+        lengths, numbers = self.texts.number_parts(buffer, begins, ends, self.joined_by)
+        self.lengths.add(lengths)
+        self.numbers.add(smallest_integers(numbers, self.texts.count))
+        self.n_blank += int(np.count_nonzero(begins == ends))
+
+    def joined(self, others: Sequence[_ListColumn]) -> NumberedLists:
+        """The column in all parts."""
+        numbers = [self.numbers.all(), *(_numbers_among(self.texts, other) for other in others)]
+        lengths = np.concatenate([self.lengths.all(), *(other.lengths.all() for other in others)])
+        n_blank = self.n_blank + sum(other.n_blank for other in others)
+        return NumberedLists(self.texts.names(), Lists.of_lengths(lengths, np.concatenate(numbers)), n_blank)
+
+
+def _numbers_among(texts: Texts, other: _TextColumn | _ListColumn) -> IntArray:
+    """The numbers of a column whose names get numbers among these texts."""
+    here = texts.include(other.texts)
+    if np.array_equal(here, np.arange(len(here))):
+        return other.numbers.all()
+    return smallest_integers(here, texts.count)[other.numbers.all()]
+
+
+class _Numbers:
+    """Numbers that come in pieces, in one array: large arrays cost less time per byte than many small ones.
+
+    At first there is room for as many pieces like the first as are expected, which takes no memory until it is used.
+    """
+
+    def __init__(self, pieces: float) -> None:
+        self.pieces, self.count = pieces, 0
+        self.array: IntArray = np.empty(0, np.uint8)
+
+    def add(self, numbers: IntArray) -> None:
+        """Some more numbers."""
+        end = self.count + len(numbers)
+        if end > len(self.array) or numbers.itemsize > self.array.itemsize:
+            room = max(end, 2 * len(self.array) if self.count else int(len(numbers) * self.pieces))
+            longer = np.empty(room, np.promote_types(self.array.dtype, numbers.dtype))
+            longer[: self.count] = self.all()
+            self.array = longer
+        self.array[self.count : end] = numbers
+        self.count = end
+
+    def all(self) -> IntArray:
+        """All that came so far."""
+        return self.array[: self.count]

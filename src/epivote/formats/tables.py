@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import numpy as np
 import polars as pl
 
 from epivote.data.columns import (
@@ -27,14 +26,14 @@ from epivote.data.columns import (
 from epivote.data.frames import BallotTable, Blank, Layout, no_ballot, rows_of
 from epivote.data.marks import marks_of
 from epivote.data.names import counted, listing
-from epivote.data.rows import NumberedRows, Rows, split_cells
+from epivote.data.rows import NumberedRows, Rows, TickLists, split_cells
 from epivote.engines.local import threads
 from epivote.errors import BallotError, ColumnError
 from epivote.formats.export import Export
 from epivote.formats.file_tables import table_of
 from epivote.formats.forms import matches
-from epivote.formats.joined import JoinedCells
-from epivote.formats.plain_text import plain_columns
+from epivote.formats.joined import SEPARATOR, JoinedCells
+from epivote.formats.plain_text import NumberedLists, is_large, plain_columns
 from epivote.formats.reading import Reading
 from epivote.formats.source import SourceFile
 from epivote.formats.text_table import TextTable
@@ -200,21 +199,26 @@ def _read(source: SourceFile, reading: Reading, kind: TableKind) -> Export:
 
 def _read_plain(table: TextTable, shape: Shape, reading: Reading) -> Export | None:
     """The same for a large file of plain text, where every row is a ballot; else None."""
-    columns = plain_columns(table, shape.columns) if len(shape.columns) == len(ROLES) else None
+    if len(shape.columns) != len(ROLES) or not is_large(table):
+        return None
+    is_joined = shape.split.is_settled_by(table.first(shape.ticks, FIRST_ROWS).to_series())
+    columns = plain_columns(table, shape.columns, SEPARATOR if is_joined else None)
     if columns is None:
         return None
     begin = time.perf_counter()
     voters, instances, cells = columns
-    different = pl.Series(cells.texts)
     left_out = [*reading.missing_words, *([""] if reading.blank == "missing" else [])]
-    if "" in voters.texts or "" in instances.texts or different.str.strip_chars().is_in(left_out).any():
+    if "" in voters.texts or "" in instances.texts or pl.Series(cells.texts).str.strip_chars().is_in(left_out).any():
         return None
-    ticks = split_cells(different, cells.number, shape.split, table.place_of)
+    if isinstance(cells, NumberedLists):
+        ticks, n_empty = TickLists(cells.texts, cells.lists, None), cells.n_blank
+        if n_empty and "" in left_out:
+            return None
+    else:
+        lists = split_cells(pl.Series(cells.texts), cells.number, shape.split, table.place_of)
+        ticks, n_empty = TickLists.of_cells(lists, cells.number), cells.rows_with("")
     names = (tuple(voters.texts), voters.number, tuple(instances.texts), instances.number)
-    blank = cells.texts.index("") if "" in cells.texts else len(cells.texts)
-    n_empty = int(np.count_nonzero(cells.number == blank))
-    arranging = CompiledArranging(threads())
-    rows = NumberedRows(*names, ticks, cells.number, table.place_of, arranging=arranging)
+    rows = NumberedRows(*names, ticks, table.place_of, arranging=CompiledArranging(threads()))
     return _export(rows, shape, reading, (0, 0, n_empty), begin)
 
 

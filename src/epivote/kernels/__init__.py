@@ -6,7 +6,7 @@ arguments.py    the arrays that the loops are given
 masks.py        sets and ballots as the bits of 64-bit numbers
 pairs.py        pairs of voters counted for the first guess
 texts.py        rows of text cut into cells, and different texts numbered
-arranging.py    ballots put in order, and their lists collected: `epivote.data.arranging`
+arranging.py    ballots put in order, and their sets collected: `epivote.data.arranging`
 
 loops/hard.cpp        score, choose, count: `margins`, `choose` and `tally` row by row, to the last bit the same
 loops/soft.cpp        score, weigh, count: `log_partition_and_inclusion` and `tally`, or `group_pass`, up to rounding

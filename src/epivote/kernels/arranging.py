@@ -1,4 +1,4 @@
-"""Ballots put in order, and their lists collected, by compiled loops: what `epivote.data.build` does with arrays."""
+"""Ballots put in order, and their sets collected, by compiled loops: what `epivote.data.arranging` does with arrays."""
 
 from __future__ import annotations
 
@@ -7,51 +7,63 @@ from itertools import pairwise
 
 import numpy as np
 
-from epivote.data.arranging import Arranging
+from epivote.data.arranging import Arranging, RowOrder
 from epivote.data.lists import Lists
-from epivote.data.names import IntArray
-from epivote.kernels.library import WORD, done, loops, place
+from epivote.data.names import IntArray, smallest_integers
+from epivote.kernels.library import done, loops, place
 
 
 class CompiledArranging(Arranging):
-    """See `Arranging`; several threads collect lists."""
+    """See `Arranging`; several threads collect sets."""
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
 
-    def order(self, instance: IntArray, voter: IntArray, n_instances: int) -> tuple[IntArray, bool]:
+    def order(self, instance: IntArray, voter: IntArray, n_instances: int) -> RowOrder:
         """See `Arranging`."""
-        starts, order = np.zeros(n_instances + 1, np.int64), np.empty(len(instance), np.int64)
+        starts, rows = np.zeros(n_instances + 2, np.int64), np.empty(len(instance), np.int64)
         columns = np.ascontiguousarray(instance, np.int32), np.ascontiguousarray(voter, np.int32)
-        size = len(order), n_instances
-        repeats = loops().order_ballots(*(place(column, 4) for column in columns), *size, place(starts), place(order))
+        size = len(rows), n_instances
+        repeats = loops().order_ballots(*(place(column, 4) for column in columns), *size, place(starts), place(rows))
         done(repeats >= 0)
-        return order, repeats > 0
+        return RowOrder(rows, starts[:-1], repeats > 0)
 
-    def gather(self, lists: Lists, list_of_row: IntArray, rows: IntArray) -> Lists:
+    def collect(
+        self, lists: Lists, list_of_row: IntArray | None, rows: IntArray, numbers: IntArray, limit: int
+    ) -> Lists:
         """See `Arranging`."""
-        size, count = lists.values.itemsize, len(rows)
-        room = np.zeros(WORD, np.uint8)  # words may reach beyond the last list
-        values = np.concatenate([np.ascontiguousarray(lists.values).view(np.uint8), room])
-        begins, list_of = np.ascontiguousarray(lists.start, np.int64), np.ascontiguousarray(list_of_row, np.int32)
+        numbers, count = np.ascontiguousarray(smallest_integers(numbers, limit)), len(rows)
+        size, dtype = numbers.itemsize, numbers.dtype
+        values, begins = np.ascontiguousarray(lists.values, dtype), np.ascontiguousarray(lists.start, np.int64)
+        list_of = None if list_of_row is None else np.ascontiguousarray(list_of_row, np.int32)
         rows = np.ascontiguousarray(rows, np.int64)
-        cuts = [count * part // self.threads for part in range(self.threads + 1)]
-        parts = [(rows[begin:end], begin) for begin, end in pairwise(cuts)]
+        parts = list(pairwise(count * part // self.threads for part in range(self.threads + 1)))
 
-        def values_in(part: tuple[IntArray, int]) -> int:
-            return int(loops().count_values(place(begins), place(list_of, 4), place(part[0]), len(part[0])))
+        def values_in(part: tuple[int, int]) -> int:
+            some = rows[slice(*part)]
+            return int(loops().count_values(place(begins), place(list_of, 4), place(some), len(some)))
 
-        def copy(part: tuple[IntArray, int], at: int, total: int) -> None:
-            some, begin = part
-            loops().copy_lists(
-                *(place(begins), place(values, 1), size, place(list_of, 4), place(some), len(some)),
-                *(at, total, place(start[begin:]), place(found, 1)),
+        def collect(part: tuple[int, int], at: int) -> IntArray:
+            some = rows[slice(*part)]
+            written = loops().collect_sets(
+                *(place(begins), place(values, size), place(numbers, size), size, limit, place(list_of, 4)),
+                *(place(some), len(some), at, place(start[slice(*part)]), place(found, size)),
             )
+            return found[at : at + written]
 
         with ThreadPoolExecutor(self.threads) as pool:
-            totals = list(pool.map(values_in, parts))
-            ends = np.cumsum(totals).tolist()
-            start, found = np.empty(count + 1, np.int64), np.empty(ends[-1] * size, np.uint8)
-            start[-1] = ends[-1]
-            list(pool.map(copy, parts, (end - total for end, total in zip(ends, totals, strict=True)), totals))
-        return Lists(start, found.view(lists.values.dtype))
+            ends = np.cumsum([0, *pool.map(values_in, parts)]).tolist()
+            start, found = np.empty(count + 1, np.int64), np.empty(ends[-1], dtype)
+            sets = list(pool.map(collect, parts, ends))
+        start[-1] = ends[-1]
+        return Lists(start, found) if sum(map(len, sets)) == ends[-1] else _closed_up(start, parts, sets, ends)
+
+
+def _closed_up(start: IntArray, parts: list[tuple[int, int]], sets: list[IntArray], ends: list[int]) -> Lists:
+    """Sets that were collected in several parts, without what repeated ticks left free behind each part."""
+    moved, at = start.copy(), 0
+    for (begin, end), written, first in zip(parts, sets, ends, strict=False):
+        moved[begin:end] += at - first
+        at += len(written)
+    moved[-1] = at
+    return Lists(moved, np.concatenate(sets))

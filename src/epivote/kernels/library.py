@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from ctypes import POINTER, c_double, c_int32, c_int64, c_uint64, c_void_p
+from ctypes import POINTER, c_double, c_int32, c_int64, c_uint8, c_uint64, c_void_p
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -40,13 +40,14 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "fill_masks": (None, (AT, AT, COUNT, COUNT, AT)),
     "fill_sets": (None, (AT, COUNT, COUNT, AT)),
     "distances_met": (None, (AT, COUNT, AT, AT, COUNT, AT, COUNT, AT, AT)),
-    "split_rows": (c_int64, (AT, COUNT, c_int32, AT, COUNT, COUNT, AT, AT, AT)),
+    "split_rows": (c_int64, (AT, COUNT, c_uint8, AT, COUNT, COUNT, AT, AT, AT)),
     "number_texts": (c_int64, (AT, AT, AT, COUNT, AT, COUNT, COUNT, *[AT] * 6)),
+    "number_parts": (c_int64, (AT, AT, AT, COUNT, c_uint8, AT, COUNT, COUNT, *[AT] * 5)),
     "fill_slots": (None, (AT, COUNT, AT, COUNT)),
     "text_hash": (c_uint64, (AT, COUNT)),
     "order_ballots": (c_int64, (AT, AT, COUNT, COUNT, AT, AT)),
     "count_values": (c_int64, (AT, AT, AT, COUNT)),
-    "copy_lists": (None, (AT, AT, COUNT, AT, AT, COUNT, COUNT, COUNT, AT, AT)),
+    "collect_sets": (c_int64, (AT, AT, AT, COUNT, COUNT, AT, AT, COUNT, COUNT, AT, AT)),
 }
 """What each function gives and takes; arrays are handed over as the place where they begin."""
 

@@ -39,6 +39,21 @@ class Texts:
         )
         return numbers
 
+    def number_parts(self, text: Bytes, begins: IntArray, ends: IntArray, separator: str) -> tuple[IntArray, IntArray]:
+        """How many parts between separators every `text[begin:end]` has, and the numbers of all parts.
+
+        Empty parts are left out. At least `BEYOND` bytes come after the last text.
+        """
+        most = int((ends - begins).sum() + len(begins) + 1) // 2  # parts: all but the last of a text have an end
+        self._make_room(most, 2 * most)
+        counts, numbers = np.empty(len(begins), np.int32), np.empty(most, np.int32)
+        self.count = loops().number_parts(
+            *(place(text, 1), place(begins), place(ends), len(begins), ord(separator)),
+            *(place(self._slots), self._shift, self.count, place(self._names, 1), place(self._start)),
+            *(place(self._hashes), place(counts, 4), place(numbers, 4)),
+        )
+        return counts, numbers[: counts.sum()]
+
     def include(self, other: Texts) -> IntArray:
         """Add the names of others; gives their numbers here."""
         start = other._start[: other.count + 1]

@@ -1,10 +1,11 @@
-// Ballots put in order, and the lists of their ticks collected.
+// Ballots put in order, and the sets of their ticks collected.
 #include "words.hpp"
 
 namespace {
 
-constexpr int64_t SHORT = 32;          // rows that are sorted by insertion; a round number
+constexpr int64_t SHORT = 32;          // rows or numbers that are sorted by insertion; a round number
 constexpr int64_t LISTS_AT_ONCE = 256; // a round number: what is looked up of them stays in the first cache
+constexpr int64_t MASK_BITS = 64;
 
 // Sorts some rows by their voters; rows of the same voter stay as they are. `room` is for as many rows.
 void sort_rows(const int32_t *voter, int64_t *rows, int64_t count, int64_t *room) {
@@ -30,64 +31,111 @@ void sort_rows(const int32_t *voter, int64_t *rows, int64_t count, int64_t *room
     }
 }
 
+template <class Value>
+int ascending(const void *one, const void *other) {
+    const Value a = *static_cast<const Value *>(one), b = *static_cast<const Value *>(other);
+    return (a > b) - (a < b);
+}
+
+// Write the numbers of some values, ascending and each once; gives how many there are.
+template <class Value>
+int64_t write_set(const Value *values, int64_t size, const Value *numbers, int64_t limit, Value *to) {
+    int64_t written = 0;
+    if (limit <= MASK_BITS) {
+        uint64_t mask = 0;
+        for (int64_t k = 0; k < size; k++) mask |= uint64_t{1} << numbers[values[k]];
+        for (; mask; mask &= mask - 1) to[written++] = static_cast<Value>(lowest_bit(mask));
+        return written;
+    }
+    for (int64_t k = 0; k < size; k++) {
+        const Value number = numbers[values[k]];
+        int64_t place = k;
+        for (; size <= SHORT && place > 0 && to[place - 1] > number; place--) to[place] = to[place - 1];
+        to[place] = number;
+    }
+    if (size > SHORT) qsort(to, size, sizeof(Value), ascending<Value>);
+    for (int64_t k = 0; k < size; k++)
+        if (k == 0 || to[k] != to[written - 1]) to[written++] = to[k];
+    return written;
+}
+
+// See `collect_sets`. Where the next lists start is looked up first, so that several wait for memory at the same time.
+template <class Value>
+int64_t collect(
+    const int64_t *start, const Value *values, const Value *numbers, int64_t limit, const int32_t *list_of,
+    const int64_t *rows, int64_t count, int64_t at, int64_t *starts, Value *found
+) {
+    int64_t firsts[LISTS_AT_ONCE], sizes[LISTS_AT_ONCE];
+    const int64_t begin_at = at;
+    for (int64_t begin = 0; begin < count; begin += LISTS_AT_ONCE) {
+        const int64_t some = count - begin < LISTS_AT_ONCE ? count - begin : LISTS_AT_ONCE;
+        for (int64_t k = 0; k < some; k++) firsts[k] = list_of ? list_of[rows[begin + k]] : rows[begin + k];
+        for (int64_t k = 0; k < some; k++) {
+            sizes[k] = start[firsts[k] + 1] - start[firsts[k]];
+            firsts[k] = start[firsts[k]];
+        }
+        for (int64_t k = 0; k < some; k++) {
+            starts[begin + k] = at;
+            at += write_set(values + firsts[k], sizes[k], numbers, limit, found + at);
+        }
+    }
+    return at - begin_at;
+}
+
 } // namespace
 
 // The rows in the order of their instances and then of their voters; those with the same of both stay as they are.
-// `starts` has a zero per instance and one more. Gives how many rows follow one of the same instance and voter; -1 if
+// `starts` has a zero per instance and two more, and then says where the rows of each instance start, the first of the two
+// where the last ones end. Gives how many rows follow one of the same instance and voter; -1 if
 // there was not enough memory.
 EXPORTED int64_t order_ballots(
     const int32_t *instance, const int32_t *voter, int64_t rows, int64_t instances, int64_t *starts, int64_t *order
 ) {
-    for (int64_t row = 0; row < rows; row++) starts[instance[row] + 1]++;
+    int64_t *const next =
+        starts + 1; // where the next row of an instance goes: in the end, where the one after it starts
+    for (int64_t row = 0; row < rows; row++) next[instance[row] + 1]++;
     int64_t most = 0, repeats = 0;
     for (int64_t z = 0; z < instances; z++) {
-        most = starts[z + 1] > most ? starts[z + 1] : most;
-        starts[z + 1] += starts[z];
+        most = next[z + 1] > most ? next[z + 1] : most;
+        next[z + 1] += next[z];
     }
     const Room<int64_t> room(most);
     if (!room.at) return -1;
-    for (int64_t row = 0; row < rows; row++) order[starts[instance[row]]++] = row;
-    for (int64_t z = 0, begin = 0; z < instances; begin = starts[z++]) { // each start is now where the instance ends
-        sort_rows(voter, order + begin, starts[z] - begin, room);
-        for (int64_t k = begin + 1; k < starts[z]; k++) repeats += voter[order[k]] == voter[order[k - 1]];
+    for (int64_t row = 0; row < rows; row++) order[next[instance[row]]++] = row;
+    for (int64_t z = 0; z < instances; z++) {
+        sort_rows(voter, order + starts[z], starts[z + 1] - starts[z], room);
+        for (int64_t k = starts[z] + 1; k < starts[z + 1]; k++) repeats += voter[order[k]] == voter[order[k - 1]];
     }
     return repeats;
 }
 
-// How many values the lists of these rows have together; row r has list list_of[r].
+// How many values the lists of these rows have together; row r has list list_of[r], or r if that is null.
 EXPORTED int64_t count_values(const int64_t *start, const int32_t *list_of, const int64_t *rows, int64_t count) {
     int64_t total = 0;
-    for (int64_t k = 0; k < count; k++) total += start[list_of[rows[k]] + 1] - start[list_of[rows[k]]];
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t list = list_of ? list_of[rows[k]] : rows[k];
+        total += start[list + 1] - start[list];
+    }
     return total;
 }
 
-// Write the lists of these rows one after the other, from value `at` on, and where each of them starts. A value has so
-// many bytes, and `total` values are written. Where the next lists start is looked up first, so that several wait for
-// memory at the same time.
-EXPORTED void copy_lists(
-    const int64_t *start, const uint8_t *values, int64_t bytes, const int32_t *list_of, const int64_t *rows,
-    int64_t count, int64_t at, int64_t total, int64_t *starts, uint8_t *found
+// Write the lists of these rows one after the other, from value `at` on, and where each of them starts. Value v becomes
+// numbers[v], which is below `limit`; each list ascends and has no number twice. Values and numbers have so many bytes.
+// Gives how many were written.
+EXPORTED int64_t collect_sets(
+    const int64_t *start, const void *values, const void *numbers, int64_t bytes, int64_t limit, const int32_t *list_of,
+    const int64_t *rows, int64_t count, int64_t at, int64_t *starts, void *found
 ) {
-    int64_t firsts[LISTS_AT_ONCE], ends[LISTS_AT_ONCE];
-    uint8_t *to = found + at * bytes, *const last_word = to + total * bytes - WORD;
-    for (int64_t begin = 0; begin < count; begin += LISTS_AT_ONCE) {
-        const int64_t some = count - begin < LISTS_AT_ONCE ? count - begin : LISTS_AT_ONCE;
-        for (int64_t k = 0; k < some; k++) firsts[k] = list_of[rows[begin + k]];
-        for (int64_t k = 0; k < some; k++) {
-            ends[k] = start[firsts[k] + 1];
-            firsts[k] = start[firsts[k]];
-        }
-        for (int64_t k = 0; k < some; k++) {
-            const int64_t size = (ends[k] - firsts[k]) * bytes;
-            const uint8_t *from = values + firsts[k] * bytes;
-            starts[begin + k] = at;
-            at += ends[k] - firsts[k];
-            if (to + size <= last_word) { // whole words stay among the values that are written here
-                copy_words(to, from, size);
-            } else {
-                memcpy(to, from, size);
-            }
-            to += size;
-        }
+    const auto collected = [&](auto one) {
+        using Value = decltype(one);
+        return collect<Value>(
+            start, static_cast<const Value *>(values), static_cast<const Value *>(numbers), limit, list_of, rows, count,
+            at, starts, static_cast<Value *>(found)
+        );
+    };
+    switch (bytes) {
+    case 1: return collected(uint8_t{});
+    case 2: return collected(uint16_t{});
+    default: return collected(int32_t{});
     }
 }

@@ -7,8 +7,9 @@
 
 namespace {
 
-constexpr int64_t BLOCK = 64;     // bytes that are looked through at a time: as many as a number has bits
-constexpr int64_t NOT_PLAIN = -1; // given back where text has to be read with more care
+constexpr int64_t BLOCK = 64; // bytes that are looked through at a time: as many as a number has bits
+constexpr int SEEN_SHIFT = 54, SEEN = 1 << (64 - SEEN_SHIFT); // 16 KB of names, which stay in the first cache
+constexpr int64_t NOT_PLAIN = -1;                             // given back where text has to be read with more care
 constexpr uint64_t FACTOR =
     0x9E3779B97F4A7C15; // 2^64 over the golden ratio, odd: its multiples spread over all numbers
 
@@ -41,13 +42,45 @@ inline bool is_name(const uint8_t *text, int64_t size, const uint8_t *name) {
     return differ == 0;
 }
 
-// Which of 64 bytes end a cell or are not plain, as bits.
-inline uint64_t ends_in(const uint8_t *text, uint8_t separator) {
-    uint8_t found[BLOCK];
-    for (int k = 0; k < BLOCK; k++) {
-        const uint8_t byte = text[k];
-        found[k] = byte == separator || byte == '\n' || byte == '\r' || byte == '"';
+// Names that are known so far. Name k is `bytes` from start[k] on, with a line feed behind it. Slot `hash >> shift`, or the
+// first free one after it, has the number of a name plus 1 and the other half of its hash; 0 if it is free. There must be
+// room for all that could be new, and for twice as many slots.
+struct Names {
+    uint64_t *slots;
+    int64_t shift, known;
+    uint8_t *bytes;
+    int64_t *start;
+    uint64_t *hashes;
+
+    // The number of a text; it is added if it is new.
+    int64_t number_of(const uint8_t *text, int64_t size, uint64_t code) {
+        const int64_t last_slot = static_cast<int64_t>(~uint64_t{0} >> shift);
+        int64_t slot = static_cast<int64_t>(code >> shift);
+        for (; slots[slot]; slot = (slot + 1) & last_slot) {
+            const int64_t number = number_in(slots[slot], code);
+            if (number >= 0 && is_name(text, size, bytes + start[number])) return number;
+        }
+        slots[slot] = slot_of(known, code);
+        hashes[known] = code;
+        uint8_t *name = bytes + start[known];
+        copy_words(name, text, size);
+        name[size] = '\n';
+        start[known + 1] = start[known] + size + 1;
+        return known++;
     }
+};
+
+// A name of at most eight bytes, and its number.
+struct ShortName {
+    uint64_t word;
+    int32_t size, number;
+};
+
+// Which of 64 bytes are looked for, as bits.
+template <class IsLookedFor>
+inline uint64_t places_of(const uint8_t *text, IsLookedFor is_looked_for) {
+    uint8_t found[BLOCK];
+    for (int k = 0; k < BLOCK; k++) found[k] = is_looked_for(text[k]);
     uint64_t mask = 0;
     for (int k = 0; k < BLOCK; k += WORD)
         mask |= load_word(found + k) * 0x0102040810204080 >> 56 << k; // each byte's lowest bit
@@ -61,7 +94,7 @@ inline uint64_t ends_in(const uint8_t *text, uint8_t separator) {
 // number of rows, and in `done` where the last one ends; no number but NOT_PLAIN if one has more or fewer cells, only
 // blank ones, or a quote or a line end inside a cell. The text needs room for a whole last block.
 EXPORTED int64_t split_rows(
-    const uint8_t *text, int64_t length, int32_t separator, const int64_t *column_of, int64_t cells, int64_t most,
+    const uint8_t *text, int64_t length, uint8_t separator, const int64_t *column_of, int64_t cells, int64_t most,
     int64_t *begins, int64_t *ends, int64_t *done
 ) {
     enum { NO_QUOTE, OPENED, CLOSED } quotes = NO_QUOTE; // around the present cell
@@ -69,7 +102,9 @@ EXPORTED int64_t split_rows(
     bool filled = false;
     *done = 0;
     for (int64_t block = 0; block < length; block += BLOCK) {
-        uint64_t found = ends_in(text + block, static_cast<uint8_t>(separator));
+        uint64_t found = places_of(text + block, [&](uint8_t byte) { // that end a cell or are not plain
+            return byte == separator || byte == '\n' || byte == '\r' || byte == '"';
+        });
         if (length - block < BLOCK) found &= (uint64_t{1} << (length - block)) - 1;
         for (; found; found &= found - 1) {
             const int64_t place = block + lowest_bit(found);
@@ -109,44 +144,72 @@ EXPORTED int64_t split_rows(
     return row;
 }
 
-// The number of every text from begins[row] to ends[row]; those that are new are written behind the `known` names. Name k
-// is `names` from name_start[k] on, with a line feed behind it. Slot `hash >> shift`, or the first free one after it, has
-// the number of a name plus 1 and the other half of its hash; 0 if it is free. There must be room for all that could be
-// new, and for twice as many slots; `hashes` and `firsts` are room for a number per row. Gives how many names are known
-// then.
+// The number of every text from begins[row] to ends[row]; those that are new are added to the `known` names. `hashes` and
+// `firsts` are room for a number per row. Gives how many names are known then.
 EXPORTED int64_t number_texts(
     const uint8_t *text, const int64_t *begins, const int64_t *ends, int64_t rows, uint64_t *slots, int64_t shift,
-    int64_t known, uint8_t *names, int64_t *name_start, uint64_t *name_hashes, uint64_t *hashes, int64_t *firsts,
+    int64_t known, uint8_t *bytes, int64_t *start, uint64_t *name_hashes, uint64_t *hashes, int64_t *firsts,
     int32_t *numbers
 ) {
-    const int64_t last_slot = static_cast<int64_t>(~uint64_t{0} >> shift);
+    Names names{slots, shift, known, bytes, start, name_hashes};
     // In the first loops no row has to wait for the one before it, so that several wait for memory at the same time.
     for (int64_t row = 0; row < rows; row++) hashes[row] = hash_of(text + begins[row], ends[row] - begins[row]);
     for (int64_t row = 0; row < rows; row++)
         numbers[row] = static_cast<int32_t>(number_in(slots[hashes[row] >> shift], hashes[row]));
-    for (int64_t row = 0; row < rows; row++) firsts[row] = name_start[numbers[row] < 0 ? 0 : numbers[row]];
+    for (int64_t row = 0; row < rows; row++) firsts[row] = start[numbers[row] < 0 ? 0 : numbers[row]];
     for (int64_t row = 0; row < rows; row++) {
         const uint8_t *here = text + begins[row];
         const int64_t size = ends[row] - begins[row];
-        int64_t number = numbers[row];
-        if (number >= 0 && is_name(here, size, names + firsts[row])) continue;
-        int64_t slot = static_cast<int64_t>(hashes[row] >> shift);
-        for (; slots[slot]; slot = (slot + 1) & last_slot) {
-            number = number_in(slots[slot], hashes[row]);
-            if (number >= 0 && is_name(here, size, names + name_start[number])) break;
-        }
-        if (!slots[slot]) {
-            number = known++;
-            slots[slot] = slot_of(number, hashes[row]);
-            name_hashes[number] = hashes[row];
-            uint8_t *name = names + name_start[number];
-            copy_words(name, here, size);
-            name[size] = '\n';
-            name_start[known] = name_start[number] + size + 1;
-        }
-        numbers[row] = static_cast<int32_t>(number);
+        if (numbers[row] >= 0 && is_name(here, size, bytes + firsts[row])) continue;
+        numbers[row] = static_cast<int32_t>(names.number_of(here, size, hashes[row]));
     }
-    return known;
+    return names.known;
+}
+
+// The same for the parts between separators of every text, few of which are different; `counts` says how many each text
+// has. Parts without a byte are left out.
+EXPORTED int64_t number_parts(
+    const uint8_t *text, const int64_t *begins, const int64_t *ends, int64_t rows, uint8_t separator, uint64_t *slots,
+    int64_t shift, int64_t known, uint8_t *bytes, int64_t *start, uint64_t *name_hashes, int32_t *counts,
+    int32_t *numbers
+) {
+    Names names{slots, shift, known, bytes, start, name_hashes};
+    ShortName seen[SEEN] = {}; // short names that came last, so that most need no look at the slots
+    int32_t *to = numbers;
+    const auto add = [&](int64_t begin, int64_t end) {
+        const uint8_t *here = text + begin;
+        const int64_t size = end - begin;
+        const uint64_t word = load_word(here) & word_mask(size);
+        ShortName &last = seen[(word + size) * FACTOR >> SEEN_SHIFT];
+        if (last.word != word || last.size != size) {
+            if (size == 0) return;
+            const int64_t number = names.number_of(here, size, hash_of(here, size));
+            if (size > WORD) {
+                *to++ = static_cast<int32_t>(number);
+                return;
+            }
+            last = {word, static_cast<int32_t>(size), static_cast<int32_t>(number)};
+        }
+        *to = last.number;
+        to += size > 0;
+    };
+    for (int64_t row = 0; row < rows; row++) {
+        const int32_t *const first = to;
+        int64_t begin = begins[row];
+        const int64_t end = ends[row];
+        for (int64_t block = begin; block < end; block += BLOCK) {
+            uint64_t found = places_of(text + block, [&](uint8_t byte) { return byte == separator; });
+            if (end - block < BLOCK) found &= (uint64_t{1} << (end - block)) - 1;
+            for (; found; found &= found - 1) {
+                const int64_t place = block + lowest_bit(found);
+                add(begin, place);
+                begin = place + 1;
+            }
+        }
+        add(begin, end);
+        counts[row] = static_cast<int32_t>(to - first);
+    }
+    return names.known;
 }
 
 // Write the numbers of names with these hashes into free slots.
