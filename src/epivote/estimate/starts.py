@@ -18,6 +18,7 @@ DENSE_CELLS = 20_000_000  # of voters times cells, 160 MB as floats; larger tabl
 NUMBERS_PER_BLOCK = 4_000_000  # 32 MB of pairs of voters at a time
 WIDEST_MASK = 64  # alternatives whose ticks fit the bits of one 64-bit number
 FEW_BALLOTS = 50  # per instance; with more, listing all pairs of ballots costs more than a product of matrices
+FEW_PAIRS = 10_000_000  # of ballots, up to which a compiled loop takes less time than a product; tried up to 7 million
 ENOUGH_PAIRS = 1_000_000  # pairs of ballots that a first guess is made from; a round number
 PAIRS_PER_VOTER = 100  # likewise for each voter of a large crowd; a round number
 MOST_BALLOTS = 20_000_000  # that a first guess looks at where pairs are not listed; a round number
@@ -87,8 +88,7 @@ def total_distances(ballots: Ballots) -> FloatArray:
     mean). Memory grows with the number of voters and ballots, not with the square of either.
     """
     n = ballots.n_voters
-    sparse = n * ballots.n_instances * (1 + ballots.n_alternatives) > DENSE_CELLS
-    total, met = _by_pairs(ballots) if sparse and _few_meet(ballots) else _by_products(ballots)
+    total, met = _by_pairs(ballots) if _few_pairs(ballots) else _by_products(ballots)
     mean: FloatArray = np.divide(total, met, out=np.full(n, np.nan), where=met > 0)
     if np.any(met == 0):
         mean[met == 0] = _crowd_mean(mean, ballots) if np.any(met > 0) else 1.0
@@ -103,17 +103,24 @@ def _crowd_mean(mean: FloatArray, ballots: Ballots) -> float:
     return float(np.average(mean[known], weights=ballots.multiplicities[known]))
 
 
-def _few_meet(ballots: Ballots) -> bool:
-    """Whether an instance has so few ballots, and so few alternatives, that its pairs are best taken one by one."""
-    return ballots.n_alternatives <= WIDEST_MASK and ballots.most_ballots <= FEW_BALLOTS
+def _few_pairs(ballots: Ballots) -> bool:
+    """Whether pairs of ballots on the same instance are best taken one by one."""
+    if ballots.n_alternatives > WIDEST_MASK:
+        return False
+    if _has_pair_loop(ballots) and ballots.n_pairs <= FEW_PAIRS:
+        return True
+    sparse = ballots.n_voters * ballots.n_instances * (1 + ballots.n_alternatives) > DENSE_CELLS
+    return sparse and ballots.most_ballots <= FEW_BALLOTS
+
+
+def _has_pair_loop(ballots: Ballots) -> bool:
+    """Whether a compiled loop counts the pairs of these voters; it counts everyone once."""
+    return ballots.multiplicities is None and ballots.n_voters**2 <= DENSE_PAIRS and has_loops()
 
 
 def _by_pairs(ballots: Ballots) -> tuple[FloatArray, FloatArray]:
     """Distances added up, and numbers of voters met, from all pairs of ballots on the same instance."""
-    n = ballots.n_voters
-    alone = ballots.multiplicities is None  # the compiled loop counts everyone once
-    compiled = alone and n * n <= DENSE_PAIRS and has_loops()
-    total, met = distances_met(ballots) if compiled else _met_sorted(ballots)
+    total, met = distances_met(ballots) if _has_pair_loop(ballots) else _met_sorted(ballots)
     return total.sum(axis=0), met.sum(axis=0) + _met_alike(ballots)
 
 
