@@ -205,14 +205,19 @@ class Parameters:
         """
         known = self.__dict__.get("_moves")
         if known is None or known[0]() is not following:
-            weight, threshold = following.weights - self.weights, following.thresholds - self.thresholds
-            voters = np.empty((len(weight), 2))
-            np.subtract(np.maximum(weight, 0.0), threshold, out=voters[:, 0])
-            np.subtract(threshold, np.minimum(weight, 0.0), out=voters[:, 1])
+            voters = self._voter_moves(following)
             priors = np.abs(following.prior_log_odds - self.prior_log_odds).max()
             known = weakref.ref(following), (voters, float(priors))
             object.__setattr__(self, "_moves", known)
         moves: tuple[FloatArray, float] = known[1]
+        return moves
+
+    def _voter_moves(self, following: Parameters) -> FloatArray:
+        moves = np.zeros((len(self.hit_rates), 2))
+        if following.weights is not self.weights:  # else only priors have changed
+            weight, threshold = following.weights - self.weights, following.thresholds - self.thresholds
+            np.subtract(np.maximum(weight, 0.0), threshold, out=moves[:, 0])
+            np.subtract(threshold, np.minimum(weight, 0.0), out=moves[:, 1])
         return moves
 
     def prepare(self, previous: Parameters | None) -> None:
@@ -240,11 +245,15 @@ class Parameters:
     __hash__ = None  # type: ignore[assignment]
 
 
+FROM_WEIGHTS = ("pushes", "largest_push", "factors")
+"""Properties that follow from weights and thresholds alone, and are worked out once."""
+
+
 def with_priors(parameters: Parameters, priors: FloatArray) -> Parameters:
     """The same voters with other priors, none of which may be 0 or 1.
 
-    `weights` and `thresholds` are the very same arrays: who has remembered what follows from them need not work it out
-    again. Rates were checked when the given parameters were made.
+    `weights` and `thresholds` are the very same arrays, and what is known to follow from them is not worked out again.
+    Rates were checked when the given parameters were made.
     """
     assert not parameters.n_groups
     check_rates(priors, RATES["priors"])
@@ -254,6 +263,8 @@ def with_priors(parameters: Parameters, priors: FloatArray) -> Parameters:
     same = object.__new__(Parameters)
     same.__dict__.update(zip(RATES, _cut(flat, n_voters), strict=True), flat=flat, logs=logs)
     same.__dict__.update(weights=parameters.weights, thresholds=parameters.thresholds)
+    known = parameters.__dict__
+    same.__dict__.update({name: known[name] for name in FROM_WEIGHTS if name in known})
     return same
 
 
