@@ -138,5 +138,5 @@ class KeptSets(NamedTuple):
 
 
 def _words(width: int) -> int:
-    """How many 64-bit numbers have a bit for every column."""
-    return -(-width // WIDEST_MASK)
+    """How many 64-bit numbers have a bit for every column; a mask without columns is one, too."""
+    return max(1, -(-width // WIDEST_MASK))
