@@ -37,9 +37,9 @@ class HardPassState(NamedTuple):
 class CompiledPass:
     """See `epivote.model.passes.Pass`.
 
-    From one hard pass to the next most sets stay, the more so the nearer the end. They are chosen anew only where voters
-    and priors have moved far enough since, and counted anew only where the set changed, unless keeping that would take
-    more memory than the ballots do.
+    From one hard pass to the next most sets stay, the more so the nearer the end. They are chosen anew only where
+    voters and priors have moved far enough since, and counted anew only where the set changed, unless keeping sets and
+    counts would take more memory than the ballots do.
     """
 
     def __init__(self, shard: Shard, gold: GoldRows | None) -> None:
