@@ -61,6 +61,22 @@ def empty_columns(instances, alternatives, menu=None):
     return Columns(1, alternatives, np.zeros(instances + 1, int), none, Lists(np.zeros(1, int), none), menu)
 
 
+def columns_with_ballots(instances, alternatives, voters):
+    """Two empty ballots on every instance."""
+    start = np.arange(0, 2 * instances + 1, 2)
+    ticks = Lists(np.zeros(2 * instances + 1, int), np.zeros(0, np.int32))
+    return Columns(voters, alternatives, start, np.zeros(2 * instances, np.int32), ticks, None)
+
+
+@pytest.mark.parametrize(("voters", "shards"), [(1, 8), (8_000, 8), (2**14, 8), (30_000, 4), (2**17, 2), (10**6, 2)])
+def test_shards_have_as_many_ballots_as_there_are_voters_unless_that_makes_them_huge(voters, shards):
+    """2^20 cells: at most eight shards of the usual size, and at least two of the largest."""
+    instances = 1 << 16
+    bounds = np.zeros(instances, int)
+    cut = make_shards(columns_with_ballots(instances, 16, voters), bounds, bounds + 1)
+    assert [len(shard.instances) for shard in cut] == [instances // shards] * shards
+
+
 @pytest.mark.parametrize(
     ("instances", "alternatives", "cells"),
     [
@@ -73,7 +89,7 @@ def empty_columns(instances, alternatives, menu=None):
 )
 def test_there_are_enough_shards_for_many_threads_but_no_tiny_or_huge_ones(instances, alternatives, cells):
     bounds = np.zeros(instances, int)
-    shards = make_shards(empty_columns(instances, alternatives), bounds, bounds + 1)
+    shards = make_shards(columns_with_ballots(instances, alternatives, 1), bounds, bounds + 1)
     rows = cells // alternatives
     assert [len(shard.instances) for shard in shards[:-1]] == [rows] * (len(shards) - 1)
     assert len(shards) == -(-instances // rows)

@@ -170,6 +170,6 @@ def test_loops_that_get_no_memory_return_0():
     shard = library.LoopShard(0, width, 0, 0, 4, 2, *[None] * 9)
     loops = library.loops()
     assert loops.margin_table(shard, *[None] * 3) == 0
-    assert loops.hard_pass(shard, *[None] * 5) == 0
+    assert loops.hard_change(shard, None, None, 0.0, None, 0.0, *[None] * 4) == 0
     assert loops.soft_pass(shard, None, None, 1, 1, *[None] * 6) == 0
     assert loops.weigh_table(None, 0, width, 0, 0, None, None) == 0

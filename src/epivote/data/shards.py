@@ -82,11 +82,13 @@ class Shard:
 def make_shards(columns: Columns, lower: IntArray, upper: IntArray, cells: int | None = None) -> tuple[Shard, ...]:
     """All instances in shards of about `cells` cells; how they are cut changes no result.
 
-    By default there are enough shards for many threads, but no more than that: each has sums for all voters.
+    By default there are enough shards for many threads, but no more than that: each has sums for all voters, and should
+    have as many ballots, or passes could not keep them.
     """
     widths = columns.menu_sizes
     if cells is None:
-        cells = min(max(CELLS_PER_SHARD, int(widths.sum()) // ENOUGH_SHARDS), MOST_CELLS_PER_SHARD)
+        enough = min(ENOUGH_SHARDS, max(1, len(columns.ballot_voter) // columns.n_voters))
+        cells = min(max(CELLS_PER_SHARD, int(widths.sum()) // enough), MOST_CELLS_PER_SHARD)
     return tuple(
         _make_shard(columns, rows, int(widths[rows[0]]), int(lower[rows[0]]), int(upper[rows[0]]))
         for rows in _blocks((widths, lower, upper), cells)

@@ -1,7 +1,7 @@
 """Fast versions of what `epivote.model` says in formulas; each is tested against the plain one.
 
 library.py      loads the compiled loops, whose sources are in the folder `loops`; decides when they pay
-passes.py       the pass over a shard by compiled loops: keeps sets from pass to pass
+passes.py       the pass over a shard by compiled loops: keeps sets from pass to pass where memory allows
 arguments.py    the arrays that the loops are given
 masks.py        sets and ballots as the bits of 64-bit numbers
 pairs.py        pairs of voters counted for the first guess

@@ -14,19 +14,18 @@ from epivote.data.lists import Masks
 from epivote.data.names import BoolArray, FloatArray, IntArray, smallest_integers
 from epivote.data.packed import WIDEST_MASK
 from epivote.data.shards import Shard
-from epivote.kernels.library import LoopShard, place
+from epivote.kernels.library import WORD, LoopShard, place
 from epivote.kernels.masks import masks_of
 from epivote.model.statistics import GoldRows
 
-MOST_FOR_MASKS = 1_000_000
-"""Voters that rows of masks may stand for: beyond that margins might not fit the whole numbers that order them."""
+MOST_TO_ORDER = 1_000_000
+"""Voters that a shard may stand for: beyond that margins might not fit the whole numbers that order them."""
 VOTER_TYPES = (np.uint8, np.uint16, np.uint32)  # that loops are compiled for
 
 
-def has_masks(shard: Shard) -> bool:
-    """Whether ticks are bits of masks; else they are lists of columns."""
-    few = shard.multiplicities is None or int(shard.multiplicities.sum()) <= MOST_FOR_MASKS
-    return shard.width <= WIDEST_MASK and few
+def stands_for_few(shard: Shard) -> bool:
+    """Whether loops can choose the sets of a shard."""
+    return shard.multiplicities is None or int(shard.multiplicities.sum()) <= MOST_TO_ORDER
 
 
 class Arrays(NamedTuple):
@@ -52,7 +51,7 @@ class Arrays(NamedTuple):
         masks: IntArray | None = None
         start: IntArray | None = None
         columns: IntArray | None = None
-        if has_masks(shard):
+        if shard.width <= WIDEST_MASK:
             masks = shard.ticks.numbers if isinstance(shard.ticks, Masks) else masks_of(*shard.ticks)
             masks = np.ascontiguousarray(masks, np.uint64)
         else:
@@ -67,6 +66,11 @@ class Arrays(NamedTuple):
             *_given(shard, gold),
             _by_ballots(shard),
         )
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory they take."""
+        return sum(array.nbytes for array in self if array is not None)
 
     def shard(self, width: int, lower: int, upper: int) -> LoopShard:
         """What loops know about them; these arrays must be kept as long as it is used."""
@@ -121,3 +125,18 @@ class KeptSets(NamedTuple):
 
     slack: FloatArray
     sets: IntArray
+
+    @classmethod
+    def none(cls, rows: int, width: int) -> KeptSets:
+        """No set is chosen yet."""
+        return cls(np.zeros(rows), np.zeros((rows, _words(width)), np.uint64))
+
+    @staticmethod
+    def size_of(rows: int, width: int) -> int:
+        """How many bytes they take."""
+        return rows * (1 + _words(width)) * WORD
+
+
+def _words(width: int) -> int:
+    """How many 64-bit numbers have a bit for every column; a mask without columns is one, too."""
+    return max(1, -(-width // WIDEST_MASK))

@@ -32,8 +32,7 @@ class LoopShard(ctypes.Structure):
 
 SHARD, AT, COUNT, NUMBER = POINTER(LoopShard), c_void_p, c_int64, c_double
 FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
-    "hard_pass": (c_int32, (SHARD, *[AT] * 5)),
-    "hard_change": (None, (SHARD, AT, AT, NUMBER, AT, NUMBER, *[AT] * 4)),
+    "hard_change": (c_int32, (SHARD, AT, AT, NUMBER, AT, NUMBER, *[AT] * 4)),
     "soft_pass": (c_int32, (SHARD, AT, AT, COUNT, COUNT, *[AT] * 6)),
     "margin_table": (c_int32, (SHARD, *[AT] * 3)),
     "weigh_table": (c_int32, (AT, *[COUNT] * 4, AT, AT)),

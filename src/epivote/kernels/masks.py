@@ -1,4 +1,4 @@
-"""Sets and ballots as the bits of 64-bit numbers: column c is bit c."""
+"""Sets and ballots as the bits of 64-bit numbers: column c is bit c % 64 of number c // 64."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ def masks_of(start: IntArray, values: IntArray) -> IntArray:
 
 
 def sets_of(masks: IntArray, width: int) -> BoolArray:
-    """Rows of bits as the rows of a table."""
+    """Rows of bits, of as many numbers as each needs, as the rows of a table."""
     sets = np.empty((len(masks), width), bool)
     loops().fill_sets(place(masks), len(masks), width, place(sets, 1))
     return sets

@@ -13,10 +13,11 @@ import numpy as np
 from epivote.data.names import BoolArray, FloatArray
 from epivote.data.parameters import Parameters
 from epivote.data.shards import Shard
-from epivote.kernels.arguments import Arrays, KeptSets, Moves, has_masks
+from epivote.kernels.arguments import Arrays, KeptSets, Moves, stands_for_few
 from epivote.kernels.library import done, loops, place
 from epivote.kernels.masks import sets_of
 from epivote.model.groups import GroupCounts, group_log_weights, group_pass
+from epivote.model.passes import ArrayPass
 from epivote.model.set_odds import SetOdds
 from epivote.model.statistics import GoldRows, PassCounts, groups_of
 
@@ -36,37 +37,37 @@ class HardPassState(NamedTuple):
 class CompiledPass:
     """See `epivote.model.passes.Pass`.
 
-    From one hard pass to the next most sets stay, the more so the nearer the end. Rows of up to 64 alternatives are
-    chosen anew only where voters and priors have moved far enough since, and counted anew only where the set changed.
+    From one hard pass to the next most sets stay, the more so the nearer the end. They are chosen anew only where
+    voters and priors have moved far enough since, and counted anew only where the set changed, unless keeping sets and
+    counts would take more memory than the ballots do.
     """
 
     def __init__(self, shard: Shard, gold: GoldRows | None) -> None:
         self.shard, self.gold = shard, gold
         self._arrays = Arrays.of(shard, gold)
         self.loop_shard = self._arrays.shard(shard.width, shard.lower, shard.upper)
-        self._has_masks = has_masks(shard)
+        self._by_arrays = None if stands_for_few(shard) else ArrayPass(shard, gold)
+        self._can_keep_sets = KeptSets.size_of(*shard.shape) <= self._arrays.nbytes
         self._state: HardPassState | None = None
 
     def sets(self, parameters: Parameters) -> BoolArray:
         """See `Pass`."""
+        if self._by_arrays:
+            return self._by_arrays.sets(parameters)
         counts = PassCounts.none(len(parameters.hit_rates), len(parameters.priors))
-        if self._has_masks:
-            return sets_of(self._changed(self._start(counts), parameters).kept.sets, self.shard.width)
-        sets = np.empty(self.shard.shape, bool)
-        self._hard(parameters, counts, sets)
-        return sets
+        return sets_of(self._changed(self._start(counts), parameters).kept.sets, self.shard.width)
 
     def hard(self, parameters: Parameters, counts: PassCounts) -> None:
         """See `Pass`."""
-        if not self._has_masks:
-            self._hard(parameters, counts, None)
-        elif len(counts.voters) > len(self.shard.ballot_voter):  # what is kept would be larger than the ballots
-            self._changed(self._start(counts), parameters)
-        else:
+        if self._by_arrays:
+            self._by_arrays.hard(parameters, counts)
+        elif self._can_keep(counts):
             before, self._state = self._state, None  # taken meanwhile, so that two threads never change it both
             state = self._changed(before or self._start(PassCounts.none(*counts.size)), parameters)
             counts.include(state.counts)
             self._state = state
+        else:
+            self._changed(self._start(counts), parameters)
 
     def margins(self, parameters: Parameters) -> FloatArray:
         """See `Pass`."""
@@ -120,25 +121,25 @@ class CompiledPass:
         )
         return total.value, sizes
 
+    def _can_keep(self, counts: PassCounts) -> bool:
+        """Whether neither sets nor counts would take more memory than the ballots."""
+        return self._can_keep_sets and len(counts.voters) <= len(self.shard.ballot_voter)
+
     def _start(self, counts: PassCounts) -> HardPassState:
         """No set is chosen yet."""
-        rows = self.shard.shape[0]
-        return HardPassState(None, KeptSets(np.zeros(rows), np.zeros(rows, np.uint64)), counts)
+        return HardPassState(None, KeptSets.none(*self.shard.shape), counts)
 
     def _changed(self, before: HardPassState, parameters: Parameters) -> HardPassState:
         """What is chosen at these parameters, as a change of what was chosen before."""
         parameters = parameters.times(self.shard.multiplicities)
         moves, prior_moves = before.moves_to(parameters)
-        loops().hard_change(
-            *(self.loop_shard, place(parameters.prior_log_odds), place(parameters.pushes), parameters.largest_push),
-            *(place(moves), prior_moves, *map(place, before.kept), *map(place, before.counts)),
+        done(
+            loops().hard_change(
+                *(self.loop_shard, place(parameters.prior_log_odds), place(parameters.pushes), parameters.largest_push),
+                *(place(moves), prior_moves, *map(place, before.kept), *map(place, before.counts)),
+            )
         )
         return before._replace(parameters=parameters)
-
-    def _hard(self, parameters: Parameters, counts: PassCounts, sets: BoolArray | None) -> None:
-        parameters = parameters.times(self.shard.multiplicities)
-        evidence = place(parameters.prior_log_odds), place(parameters.pushes)
-        done(loops().hard_pass(self.loop_shard, *evidence, *map(place, counts), place(sets, 1)))
 
 
 def _weighed(log_odds: FloatArray, lower: int, upper: int) -> tuple[FloatArray, FloatArray]:

@@ -31,9 +31,10 @@ EXPORTED void fill_masks(const int64_t *start, const void *values, int64_t bytes
     }
 }
 
-// Rows of bits as rows of a table of 0 and 1.
+// Rows of bits, in as many words as each needs, as rows of a table of 0 and 1.
 EXPORTED void fill_sets(const uint64_t *masks, int64_t rows, int64_t width, uint8_t *sets) {
     for (int64_t row = 0; row < rows; row++) {
-        for (int64_t c = 0; c < width; c++) sets[row * width + c] = (masks[row] >> c) & 1;
+        const uint64_t *mask = masks + row * words(width);
+        for (int64_t c = 0; c < width; c++) sets[row * width + c] = (mask[c / WORD_BITS] >> c % WORD_BITS) & 1;
     }
 }

@@ -47,6 +47,11 @@ auto with_voters(const Shard &shard, Work work) {
     }
 }
 
+constexpr int64_t WORD_BITS = 64;
+
+// How many words a row of so many cells needs, with a bit for each.
+inline int64_t words(int64_t width) { return (width + WORD_BITS - 1) / WORD_BITS; }
+
 inline int64_t bits(uint64_t mask) { return __builtin_popcountll(mask); }
 
 inline int64_t lowest_bit(uint64_t mask) { return __builtin_ctzll(mask); }
