@@ -46,6 +46,9 @@ def test_totals_count_everyone():
     assert (BALLOTS.total_voters, BALLOTS.total_ballots, BALLOTS.total_approvals, BALLOTS.total_empty) == (6, 11, 10, 2)
     assert BALLOTS.cast_per_instance.tolist() == [6, 5]
     assert BALLOTS.ballots_per_instance.tolist() == [3, 2]
+    assert BALLOTS.size_counts.tolist() == [2, 8, 1, 0]
+    assert Ballots.from_mapping(CAST).size_counts.tolist() == [1, 3, 1, 0]
+    assert BALLOTS.ballots_per_voter.tolist() == [2, 1, 2]
     assert BALLOTS.coverage == 11 / 12
     assert repr(BALLOTS) == (
         "Ballots(6 voters (3 different), 2 instances, 3 alternatives, 11 ballots (2 empty), 10 approvals, 92 % answered)"

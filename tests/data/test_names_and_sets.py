@@ -5,8 +5,9 @@ import pytest
 
 import epivote
 from epivote import Ballots, BoundsError, InputError, Parameters, SizeBounds, Truths
+from epivote.data import names as naming
 from epivote.data.estimate import Estimate, Posterior, VoterCounts
-from epivote.data.names import as_names, listing, suggestion
+from epivote.data.names import as_names, counts_of, listing, suggestion
 
 
 def test_names_are_texts_that_differ():
@@ -241,3 +242,13 @@ def test_every_name_of_the_package_is_there_and_no_other():
         assert getattr(epivote, name) is not None
     with pytest.raises(AttributeError, match="module 'epivote' has no attribute 'read_minds'"):
         epivote.read_minds  # noqa: B018
+
+
+def test_counts_are_the_same_however_many_are_counted_at_once(monkeypatch):
+    groups, times = np.array([3, 0, 3, 1, 3, 0, 2], np.uint8), np.array([1, 2, 3, 4, 5, 6, 7])
+    for at_once in (1, 2, 3, 7, 100):
+        monkeypatch.setattr(naming, "COUNTED_AT_ONCE", at_once)
+        assert counts_of(groups, None, 6).tolist() == [2, 1, 1, 3, 0, 0]
+        assert counts_of(groups, times, 2).tolist() == [8, 4, 7, 9]
+        assert counts_of(groups, times).dtype == np.int64
+        assert counts_of(groups[:0], times[:0], 2).tolist() == [0, 0]

@@ -344,3 +344,32 @@ def test_menus_share_one_offset():
     found = Calibrated(EM((1, 2))).fit(ballots, gold=some_gold(crowd, 15, step=1))
     assert found.calibration_.offsets.tolist() == [0.0] * 6
     assert found.calibration_ != Value.identity(6)
+
+
+def test_model_confidence_is_that_of_the_posterior_under_the_model(together, fitted, tmp_path):
+    known = fitted.estimate_
+    stated = known.uncalibrated.set_probabilities
+    assert np.array_equal(known.model_confidence, stated)
+    assert {known.model_confidence[z] for z in together.ballots.places(known.gold).values()} == {1.0}
+    places = np.array([0, 3, 4, 30])
+    assert np.array_equal(known.at(places).model_confidence, stated[places])
+    names = together.ballots.instances
+    parts = (together.ballots.select(instances=some) for some in (names[:50], names[50:]))
+    packed = write_packed(parts, tmp_path / "packed")
+    gold = some_gold(together, 20)
+    again = Calibrated(EM(BOUNDS)).fit(packed, gold=gold).estimate_
+    assert np.array_equal(again.model_confidence, again.uncalibrated.set_probabilities)
+    assert again.model_confidence == pytest.approx(stated, abs=1e-6)
+
+
+def test_sets_that_are_kept_are_those_of_the_parameters_asked_for(together, fitted):
+    known = fitted.estimate_
+    work = InMemoryWorkload(together.ballots, known.bounds, known.gold_sets)
+    other = EM(BOUNDS, priors=0.5).fit(together.ballots).parameters_
+    asked = [(known.parameters, None), (known.parameters, known.calibration), (other, known.calibration), (other, None)]
+    for parameters, calibration in (*asked, *reversed(asked)):
+        fresh = InMemoryWorkload(together.ballots, known.bounds, known.gold_sets)
+        found, expected = (each.best_sets(parameters, calibration) for each in (work, fresh))
+        assert all(np.array_equal(one, two) for one, two in zip(found, expected, strict=True))
+        assert work.best_sets(parameters, calibration) is found, "asked again, nothing is worked out"
+        assert not any(sets.flags.writeable for sets in found)

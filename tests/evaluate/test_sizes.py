@@ -25,6 +25,7 @@ from epivote import (
 )
 from epivote.estimate.size_evidence import far_likelier
 from epivote.evaluate import looked_at
+from epivote.evaluate.sizes import _by_distance
 from epivote.report import content
 from epivote.summary import weighed_sizes
 from strategies import elections
@@ -323,3 +324,14 @@ def test_the_birds_of_the_guide():
     birds = read_ballots("examples/birds.csv")
     assert str(suggest_size(birds).bounds) == "1..5"
     assert check_sizes(birds, (1, 2)).warning is None
+
+
+@given(elections())
+def test_ballots_are_counted_by_how_far_they_are_from_a_bound(election):
+    ballots = election.as_ballots()
+    lower, upper = election.size_bounds.resolve(ballots)
+    alike = (np.full(ballots.n_instances, bound) for bound in range(-1, ballots.n_alternatives + 1))
+    for bounds in (upper, lower - 1, *alike):
+        distance = ballots.ballot_sizes - np.repeat(bounds, ballots.ballots_per_instance)
+        expected = [int(np.sum(distance == by)) for by in range(-ballots.n_alternatives, ballots.n_alternatives + 2)]
+        assert _by_distance(ballots, bounds).tolist() == expected

@@ -1,8 +1,11 @@
 """Writers and round trips: what is written is read back, with odd names, empty and missing ballots."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,6 +26,7 @@ from epivote import (
     write_menu,
     write_predictions,
 )
+from epivote.data.estimate import Posterior
 from epivote.data.lists import Lists
 from strategies import elections
 
@@ -206,3 +210,57 @@ def test_lists_of_numbers_do_what_lists_do(rows, data):
     untidy = [row + row[::-1] for row in rows]
     messy = Lists.of_lengths(np.array([len(r) for r in untidy]), np.array([x for r in untidy for x in r], np.int64))
     assert unpacked(messy.sorted_sets(100)) == rows
+
+
+@pytest.mark.parametrize("mark", ["", *map(chr, range(32, 127)), "\t", "\r", "\n", "é😀", "\u2028"])
+def test_inclusion_has_quotes_where_polars_puts_them(tmp_path, mark):
+    if mark == "|":
+        return  # which no alternative may contain
+    for names in ((f"a{mark}", "q"), ("a", f"q{mark}"), ("a", f"{mark}q"), ("a", f"q{mark}r")):
+        ballots = Ballots.from_mapping({("v", names[1]): {names[0]}, ("w", "q0"): {names[0], "b"}})
+        estimate = EM((1, 2)).fit(ballots).estimate_
+        write_estimate(estimate, tmp_path)
+        written = (tmp_path / "inclusion.csv").read_bytes()
+        assert written == pl.DataFrame(estimate.inclusion_table()).write_csv().encode()
+
+
+def test_probabilities_are_written_as_the_shortest_text_that_gives_them_back(tmp_path):
+    ballots = simulate(instances=40, voters=3, alternatives=20, bounds=(1, 2), seed=2).ballots
+    bits = np.random.default_rng(1).integers(0, 0x3FF0 << 48, 40 * 20).astype(np.uint64)
+    bits[:4] = [0, 1, 0x3FF0 << 48, (0x3FF0 << 48) - 1]  # 0, the smallest number, 1, the largest below it
+    numbers = bits.view(np.float64)
+    estimate = replace(
+        EM((1, 2)).fit(ballots).estimate_, compute_posterior=lambda: Posterior(numbers, np.full(40, 0.5))
+    )
+    write_estimate(estimate, tmp_path)
+    texts = [line.split(",")[2] for line in (tmp_path / "inclusion.csv").read_text().splitlines()[1:]]
+    assert [float(text) for text in texts] == numbers.tolist()
+    assert texts == pl.DataFrame({"x": numbers}).write_csv(include_header=False).split()
+
+
+@pytest.mark.parametrize("rows", [1, 7, 8, 9, 1 << 20])
+def test_inclusion_is_the_same_in_blocks_of_any_size_with_and_without_menus(tmp_path, monkeypatch, rows):
+    from epivote.formats import write
+
+    monkeypatch.setattr(write, "ROWS_PER_BLOCK", rows)
+    cast = {(f"v{i}", f"q{z}"): {"abcd"[(i + z) % 4]} for i in range(3) for z in range(9)}
+    menu = {f"q{z}": set("abcd" if z % 2 else "bcda"[: 4 - (z == 4)]) for z in range(9)}
+    for offered in (None, menu):
+        ballots = Ballots.from_mapping({key: ticks & menu[key[1]] for key, ticks in cast.items()}, menu=offered)
+        estimate = EM((1, 2)).fit(ballots).estimate_
+        write_estimate(estimate, tmp_path)
+        assert (tmp_path / "inclusion.csv").read_text() == pl.DataFrame(estimate.inclusion_table()).write_csv()
+
+
+def test_nothing_is_left_behind_where_inclusion_cannot_be_made(tmp_path, monkeypatch):
+    from epivote.formats import write
+
+    def interrupted(_estimate):
+        yield pl.DataFrame({"instance": ["q"], "alternative": ["a"], "probability": [0.5]})
+        raise KeyboardInterrupt
+
+    estimate = EM((1, 2)).fit(simulate(instances=9, voters=5, alternatives=4, bounds=(1, 2), seed=1).ballots).estimate_
+    monkeypatch.setattr(write, "inclusion_blocks", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_estimate(estimate, tmp_path / "out")
+    assert list((tmp_path / "out").iterdir()) == []

@@ -73,3 +73,16 @@ def test_nothing_on_offer_is_no_tie():
     nothing = np.zeros((2, 0))
     assert choose(nothing, 0, 0).shape == (2, 0)
     assert tied(nothing, choose(nothing, 0, 0), 0).tolist() == [False, False]
+
+
+def test_ties_are_found_among_rounded_margins():
+    rng = np.random.default_rng(3)
+    margins = rng.integers(-4, 5, (2000, 5)) * 1e-9 + rng.integers(-2, 3, (2000, 5)) * 5e-10
+    chosen = choose(margins, 1, 3)
+    rounded = margins.round(9)
+    expected = [
+        (inside.min() == outside.max(initial=-np.inf)) or (inside.min() == 0 and len(inside) > 1)
+        for inside, outside in ((row[sets], row[~sets]) for row, sets in zip(rounded, chosen, strict=True))
+    ]
+    assert 100 < sum(expected) < 1900
+    assert tied(margins, chosen, 1).tolist() == expected

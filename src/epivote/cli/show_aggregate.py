@@ -20,6 +20,7 @@ from epivote.cli.show_voters import voter_lines
 from epivote.data.any_ballots import AnyBallots
 from epivote.data.names import counted, listing
 from epivote.data.numbers import chosen_percent, in_percent, with_interval
+from epivote.data.ordering import at_ranks
 from epivote.estimate.review import Doubt
 from epivote.evaluate.inspection import oddities
 from epivote.summary import FoundSet, Summary
@@ -203,15 +204,16 @@ def scored(summary: Summary) -> str:
 def _sample(page: Page, summary: Summary, room: int) -> list[Text]:
     """Sets from the most to the least confident: all if they fit, else a few that stand for all."""
     n_sets = summary.estimate.ballots.n_instances
-    order = np.argsort(-summary.confidence, kind="stable") if summary.is_rated else np.arange(n_sets)
     if n_sets <= min(room - 2, MOST_SETS):
+        ranks = np.arange(n_sets)
         title = "Sets, most confident first" if summary.is_rated and n_sets > 1 else "Sets"
     else:
         count = max(min(LEAST_SETS, room - 2), 1)
-        order = order[((np.arange(count) + 0.5) / count * n_sets).astype(int)]
+        ranks = ((np.arange(count) + 0.5) / count * n_sets).astype(int)
         spread = ", most to least confident" if summary.is_rated else ""
         title = f"A sample of the sets ({count} of {n_sets:,}{spread}; --all shows the rest)"
-    rows = [_set_row(summary, each) for each in summary.sets_at(order)]
+    places = at_ranks(-summary.confidence, ranks) if summary.is_rated else ranks
+    rows = [_set_row(summary, each) for each in summary.sets_at(places)]
     return [*page.wrapped(title), *page.table(SET_COLUMNS, rows, has_head=False)]
 
 

@@ -14,6 +14,7 @@ numbers.py      shares and intervals as people read them
 html.py         small tables for notebooks
 exchange.py     to and from lists of dicts, pandas and indicator matrices
 lists.py        many short lists of numbers in two columns
+ordering.py     some places of a sort without sorting everything
 shards.py       ballots laid out for one pass: instances with equally many alternatives
 columns.py      what columns are called, and finding one
 marks.py        what is written into a box for "ticked" and "not ticked"

@@ -14,7 +14,7 @@ from epivote.data.blocks import Menu
 from epivote.data.html import MOST_ROWS, html_table
 from epivote.data.in_columns import COLUMNS, InColumns
 from epivote.data.lists import Lists
-from epivote.data.names import BoolArray, IntArray, counted, frozen, row_ranges, starts_of
+from epivote.data.names import BoolArray, IntArray, counted, frozen, row_ranges, sealed, starts_of
 from epivote.data.numbers import whole_percent
 from epivote.errors import BallotError
 
@@ -179,7 +179,17 @@ class Ballots(InColumns):
         """The ballots of the instances with these numbers, ascending."""
         if len(places) == self.n_instances:
             return self
-        return self._part(np.ones(self.n_voters, bool), places)
+        cast = Lists(self.ballot_start, self.ballot_voter).rows(places)
+        ticks = Lists(self.approval_start, self.approved).rows(row_ranges(self.ballot_start, places))
+        return replace(
+            self,
+            instances=tuple(self.names_at(places)),
+            ballot_start=sealed(cast.start),
+            ballot_voter=sealed(cast.values),
+            approval_start=sealed(ticks.start),
+            approved=sealed(ticks.values),
+            menu=None if self.menu is None else self.menu.rows(places),
+        )
 
     def places(self, names: Iterable[str]) -> dict[str, int]:
         """The numbers of those of these instances that are there, in their order."""
@@ -240,20 +250,20 @@ class Ballots(InColumns):
 
     def select(self, *, voters: Iterable[str] | None = None, instances: Iterable[str] | None = None) -> Ballots:
         """The ballots of some voters, some instances or both; all alternatives stay, and so does every order."""
-        keep_voter = np.ones(self.n_voters, bool)
         rows: IntArray = np.arange(self.n_instances)
-        if voters is not None:
-            keep_voter[:] = False
-            keep_voter[[self._voter_number(name) for name in voters]] = True
         if instances is not None:
             rows = np.array(sorted({self._instance_number(name) for name in instances}), np.int64)
+        if voters is None:
+            return self.rows(rows)
+        keep_voter = np.zeros(self.n_voters, bool)
+        keep_voter[[self._voter_number(name) for name in voters]] = True
         return self._part(keep_voter, rows)
 
     def _part(self, keep_voter: BoolArray, rows: IntArray) -> Ballots:
         in_rows = row_ranges(self.ballot_start, rows)
         kept = keep_voter[self.ballot_voter[in_rows]]
         chosen = in_rows[kept]
-        row_of = np.repeat(np.arange(len(rows)), np.diff(self.ballot_start)[rows])[kept]
+        row_of = np.repeat(np.arange(len(rows)), self.ballot_start[rows + 1] - self.ballot_start[rows])[kept]
         new_number = np.cumsum(keep_voter) - 1
         return Ballots(
             voters=tuple(name for name, keep in zip(self.voters, keep_voter, strict=True) if keep),
@@ -261,7 +271,7 @@ class Ballots(InColumns):
             alternatives=self.alternatives,
             ballot_start=starts_of(np.bincount(row_of, minlength=len(rows))),
             ballot_voter=new_number[self.ballot_voter[chosen]].astype(np.int32),
-            approval_start=starts_of(self.ballot_sizes[chosen]),
+            approval_start=starts_of(self.approval_start[chosen + 1] - self.approval_start[chosen]),
             approved=self.approved[row_ranges(self.approval_start, chosen)],
             menu=None if self.menu is None else self.menu.rows(rows),
             multiplicities=None if self.multiplicities is None else self.multiplicities[keep_voter],

@@ -75,6 +75,7 @@ class Estimate:
     calibration: Calibration | None = None
     compute_uncalibrated: Callable[[], Posterior] | None = None
     compute_groups: Callable[[], FloatArray] | None = None
+    compute_model_confidence: Callable[[], FloatArray] | None = None
 
     @property
     def log_likelihood(self) -> float | None:
@@ -139,6 +140,9 @@ class Estimate:
             compute_ties=lambda: tuple(name for name in self.ties if name in names),
             compute_uncalibrated=None if self.compute_uncalibrated is None else lambda: rows(self.uncalibrated),
             compute_groups=None if self.compute_groups is None else lambda: self._groups_at(places),
+            compute_model_confidence=(
+                None if self.compute_model_confidence is None else lambda: self._model_confidence_at(places)
+            ),
         )
 
     @cached_property
@@ -173,9 +177,7 @@ class Estimate:
         """The same under the model; the same as `confidence` where nothing is calibrated."""
         if self.calibration is None:
             return self.confidence
-        if self.compute_part is None:
-            return None if self.uncalibrated is None else self.uncalibrated.set_probabilities
-        return None if self.compute_uncalibrated is None else _stated(part.uncalibrated for part in self.parts())
+        return None if self.compute_model_confidence is None else self.compute_model_confidence()
 
     @cached_property
     def gold_sets(self) -> dict[str, frozenset[str]]:
@@ -191,6 +193,10 @@ class Estimate:
     def _groups_at(self, places: IntArray) -> FloatArray:
         assert self.groups is not None
         return self.groups[places]
+
+    def _model_confidence_at(self, places: IntArray) -> FloatArray:
+        assert self.model_confidence is not None
+        return self.model_confidence[places]
 
     @cached_property
     def ties(self) -> tuple[str, ...]:

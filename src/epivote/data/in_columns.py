@@ -59,10 +59,10 @@ class InColumns(AnyBallots):
         """Whether instances differ in what they offer."""
         return self.menu is not None
 
-    @property
+    @cached_property
     def ballots_per_voter(self) -> IntArray:
         """Number of ballots every voter cast."""
-        return np.bincount(self.ballot_voter, minlength=self.n_voters)
+        return frozen(counts_of(self.ballot_voter, None, self.n_voters))
 
     @property
     def ballots_per_instance(self) -> IntArray:
@@ -93,7 +93,12 @@ class InColumns(AnyBallots):
     @property
     def total_empty(self) -> int:
         """How many ballots are empty, counted as often as they were cast."""
-        return int(counts_of(self.ballot_sizes, self.ballot_multiplicities, 1)[0])
+        return int(self.size_counts[0])
+
+    @cached_property
+    def size_counts(self) -> IntArray:
+        """How many ballots have no tick, one tick and so on, counted as often as they were cast."""
+        return frozen(counts_of(self.ballot_sizes, self.ballot_multiplicities, self.n_alternatives + 1))
 
     # Of every ballot, and of every tick
 

@@ -38,7 +38,7 @@ class Lists(NamedTuple):
         """The lists with these numbers, in that order."""
         if len(numbers) == len(self.start) - 1 and np.array_equal(numbers, np.arange(len(numbers))):
             return self
-        found = Lists.of_lengths(np.diff(self.start)[numbers], self.values[:0])
+        found = Lists.of_lengths(self.start[numbers + 1] - self.start[numbers], self.values[:0])
         values = np.empty(found.start[-1], self.values.dtype)
         for begin in range(0, len(numbers), ROWS_PER_CHUNK):  # so that what is in between stays in the cache
             chunk = numbers[begin : begin + ROWS_PER_CHUNK]

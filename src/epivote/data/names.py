@@ -85,11 +85,11 @@ def row_ranges(start: IntArray, rows: IntArray) -> IntArray:
 
 def counts_of(groups: IntArray, times: IntArray | None, count: int = 0) -> IntArray:
     """How many there are of each group 0..count-1, each entry counted so many times, or once if that is None."""
-    if times is not None:
-        return np.bincount(groups, times, count).astype(np.int64)
     counts: IntArray = np.zeros(max(count, int(groups.max()) + 1 if len(groups) else 0), np.int64)
     for begin in range(0, len(groups), COUNTED_AT_ONCE):  # which are spelt out as numbers of 64 bits
-        counts += np.bincount(groups[begin : begin + COUNTED_AT_ONCE], minlength=len(counts))
+        some = slice(begin, begin + COUNTED_AT_ONCE)
+        found = np.bincount(groups[some], None if times is None else times[some], len(counts))
+        counts += found.astype(np.int64, copy=False)
     return counts
 
 

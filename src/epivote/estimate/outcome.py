@@ -59,6 +59,9 @@ def calibrated_estimate(work: Workload, estimate: Estimate, calibration: Calibra
         compute_ties=partial(_ties, work, parameters, calibration=calibration),
         compute_part=partial(_calibrated_part, work, estimate, calibration) if work.has_parts else None,
         compute_groups=partial(_groups, work, parameters, calibration) if parameters.n_groups else None,
+        compute_model_confidence=partial(_model_confidence, work, parameters, calibration)
+        if estimate.is_rated
+        else None,
     )
 
 
@@ -88,6 +91,13 @@ def _model_posterior(work: Workload, parameters: Parameters, calibration: Calibr
     """What the model says of the sets that calibrated log-odds chose."""
     return _joined_posteriors(
         [part.posterior(parameters, part.best_sets(parameters, calibration)) for part in work.parts()]
+    )
+
+
+def _model_confidence(work: Workload, parameters: Parameters, calibration: Calibration) -> FloatArray:
+    """The set probabilities of that posterior alone, without one number for every alternative of every instance."""
+    return np.concatenate(
+        [part.set_probabilities(parameters, part.best_sets(parameters, calibration)) for part in work.parts()]
     )
 
 

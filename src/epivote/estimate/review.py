@@ -8,6 +8,7 @@ import numpy as np
 
 from epivote.data.estimate import Estimate
 from epivote.data.names import IntArray
+from epivote.data.ordering import smallest
 from epivote.data.parameters import Parameters
 from epivote.data.truths import Truths
 from epivote.errors import InputError
@@ -55,7 +56,7 @@ def review(
     confidence = estimate.confidence
     doubtful = np.flatnonzero(confidence < threshold)
     alike = np.round(confidence[doubtful], TIE_DECIMALS)  # so that their order does not depend on rounding
-    doubtful = doubtful[np.argsort(alike, kind="stable")][:limit]
+    doubtful = doubtful[smallest(alike, limit)]
     more = _further_ballots(estimate, doubtful[:most], threshold, np.random.default_rng(seed))
     found: dict[int, Doubt] = {}
     sets: dict[tuple[str, ...], tuple[str, ...]] = {}  # every set once, since there may be very many doubts

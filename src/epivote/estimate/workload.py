@@ -14,7 +14,7 @@ from epivote.data.ballots import Ballots
 from epivote.data.bounds import SizeBounds
 from epivote.data.calibration import Calibration
 from epivote.data.estimate import Posterior
-from epivote.data.names import BoolArray, FloatArray
+from epivote.data.names import BoolArray, FloatArray, sealed
 from epivote.data.parameters import Parameters
 from epivote.data.shards import make_shards
 from epivote.data.truths import Truths
@@ -49,11 +49,20 @@ class LastHardStep(NamedTuple):
     statistics: Statistics
 
 
+class BestSets(NamedTuple):
+    """The most probable sets, and what they follow from."""
+
+    parameters: Parameters
+    calibration: Calibration | None
+    tables: list[BoolArray]
+
+
 class Workload:
     """Whole iterations over all blocks, on this machine or on a cluster; gold sets stay as given through every step."""
 
     has_parts = True
     _last_hard: LastHardStep | None = None
+    _last_best: BestSets | None = None
 
     def __init__(self, ballots: AnyBallots, bounds: SizeBounds, gold: Gold | None = None) -> None:
         self.ballots = ballots
@@ -76,8 +85,9 @@ class Workload:
         return InMemoryWorkload(ballots, self.bounds, gold)
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the engine, whose threads stay where they are, and what it last found; both are made again."""
-        return {name: value for name, value in self.__dict__.items() if name not in ("engine", "_last_hard")}
+        """All but the engine, whose threads stay where they are, and what it last found, which are made again."""
+        remade = ("engine", "_last_hard", "_last_best")
+        return {name: value for name, value in self.__dict__.items() if name not in remade}
 
     def hard_step(self, parameters: Parameters, *, by_menu: bool = False) -> Statistics:
         """What the most likely set of every instance says about voters and alternatives.
@@ -164,7 +174,17 @@ class InMemoryWorkload(Workload):
         return self.engine.each(lambda _, one: _set_odds(one, parameters, calibration))
 
     def best_sets(self, parameters: Parameters, calibration: Calibration | None = None) -> list[BoolArray]:
-        """The most probable set of every instance; a gold set stays as given."""
+        """The most probable set of every instance; a gold set stays as given.
+
+        The last ones are kept, since sets, probabilities and ties are mostly asked for one after the other.
+        """
+        last = self._last_best
+        if last is None or last.parameters is not parameters or last.calibration is not calibration:
+            tables = self._best_sets(parameters, calibration)
+            last = self._last_best = BestSets(parameters, calibration, [sealed(sets) for sets in tables])
+        return last.tables
+
+    def _best_sets(self, parameters: Parameters, calibration: Calibration | None) -> list[BoolArray]:
         if calibration is None and not parameters.n_groups:
             return self.truth_step(parameters)
         return self.with_gold(self.engine.each(lambda _, one: _set_odds(one, parameters, calibration).best()))
@@ -177,15 +197,32 @@ class InMemoryWorkload(Workload):
 
         def fill_in(number: int, one: Pass) -> None:
             odds, known = _set_odds(one, parameters, calibration), self._gold_rows[number]
-            inside, probability = odds.inclusion, odds.probabilities(chosen[number])
+            inside = odds.inclusion
             if known is not None:
                 inside[known.rows] = known.sets
-                probability[known.rows] = 1.0
-            probabilities[one.shard.instances] = probability
+            probabilities[one.shard.instances] = self._probabilities(odds, number, chosen)
             put_cells(inclusion, one.shard, cell_start, inside)
 
         self.engine.each(fill_in)
         return Posterior(inclusion, probabilities)
+
+    def set_probabilities(self, parameters: Parameters, chosen: SetTables) -> FloatArray:
+        """How probable every returned set is under the model, and nothing else of the posterior."""
+        probabilities = np.empty(self.ballots.n_instances)
+
+        def fill_in(number: int, one: Pass) -> None:
+            odds = _set_odds(one, parameters, None)
+            probabilities[one.shard.instances] = self._probabilities(odds, number, chosen)
+
+        self.engine.each(fill_in)
+        return probabilities
+
+    def _probabilities(self, odds: SetOdds, number: int, chosen: SetTables) -> FloatArray:
+        """How probable the returned sets of one shard are; a gold set is certain."""
+        probabilities, known = odds.probabilities(chosen[number]), self._gold_rows[number]
+        if known is not None:
+            probabilities[known.rows] = 1.0
+        return probabilities
 
     def group_probabilities(self, parameters: Parameters, calibration: Calibration | None = None) -> FloatArray:
         """The probability of every group on every instance: a row for each, where gold sets count as well."""

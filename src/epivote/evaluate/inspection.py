@@ -85,7 +85,7 @@ class _Counts(NamedTuple):
 
     @classmethod
     def _of(cls, ballots: Ballots) -> _Counts:
-        width, n_voters, sizes = ballots.n_alternatives, ballots.n_voters, ballots.ballot_sizes
+        width, n_voters = ballots.n_alternatives, ballots.n_voters
         seen = np.full(width, ballots.total_ballots)
         if ballots.menu is not None:
             seen = counts_of(ballots.menu.offered, np.repeat(ballots.cast_per_instance, ballots.menu_sizes), width)
@@ -93,11 +93,11 @@ class _Counts(NamedTuple):
         if ballots.menu is not None:
             voter_seen = counts_of(ballots.ballot_voter, ballots.menu_sizes[ballots.ballot_instance], n_voters)
         return cls(
-            counts_of(sizes, ballots.ballot_multiplicities, width + 1),
+            ballots.size_counts,
             seen,
             counts_of(ballots.approved, ballots.tick_multiplicities, width),
             voter_seen,
-            counts_of(ballots.ballot_voter, sizes, n_voters),
+            counts_of(ballots.ballot_voter, ballots.ballot_sizes, n_voters),
         )
 
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from epivote.data.any_ballots import AnyBallots
+from epivote.data.ballots import Ballots
 from epivote.data.bounds import BoundsLike, SizeBounds
-from epivote.data.names import counts_of
+from epivote.data.names import IntArray, counts_of
 from epivote.data.numbers import whole_percent
 from epivote.evaluate.looked_at import looked_at, sampled
 
@@ -83,7 +84,7 @@ def suggest_size(ballots: AnyBallots) -> SizeSuggestion:
     """
     seen = looked_at(ballots)
     times, is_empty = seen.ballot_multiplicities, seen.ballot_sizes == 0
-    up_to = OUTSIDE * np.cumsum(counts_of(seen.ballot_sizes, times))
+    up_to = OUTSIDE * np.cumsum(seen.size_counts)
     least = int(np.argmax(up_to >= seen.total_ballots))
     most = int(np.argmax(up_to >= (OUTSIDE - 1) * seen.total_ballots))
     empty = counts_of(seen.ballot_instance[is_empty], None if times is None else times[is_empty], seen.n_instances)
@@ -186,11 +187,20 @@ def check_sizes(ballots: AnyBallots, bounds: BoundsLike) -> SizeCheck:
     """
     bounds, seen = SizeBounds.of(bounds), looked_at(ballots)
     lower, upper = bounds.resolve(seen)
-    size, cast, widest = seen.ballot_sizes, seen.ballots_per_instance, seen.n_alternatives
-    times = seen.ballot_multiplicities
-    changes = counts_of(size - np.repeat(upper, cast) + widest, times, 2 * widest + 2)
-    changes -= counts_of(size - np.repeat(lower, cast) + widest + 1, times, 2 * widest + 2)
+    widest = seen.n_alternatives
+    changes = _by_distance(seen, upper) - _by_distance(seen, lower - 1)
     inside = np.cumsum(changes)  # how many ballots are inside, by the shift of all bounds plus `widest`
     best = min(np.flatnonzero(inside == inside.max()).tolist(), key=lambda place: abs(place - widest))
     counts = seen.total_ballots, int(inside[widest]), best - widest, int(inside[best])
     return SizeCheck(bounds, *counts, sampled(ballots, seen))
+
+
+def _by_distance(ballots: Ballots, bounds: IntArray) -> IntArray:
+    """How many ballots are larger than the bound of their instance by -m, ..., m + 1."""
+    widest = ballots.n_alternatives
+    if np.all(bounds == bounds[0]):  # as nearly always: no ballot has to be looked at
+        counts: IntArray = np.zeros(2 * widest + 2, np.int64)
+        counts[widest - bounds[0] :][: widest + 1] = ballots.size_counts
+        return counts
+    distance = ballots.ballot_sizes - np.repeat(bounds, ballots.ballots_per_instance) + widest
+    return counts_of(distance, ballots.ballot_multiplicities, 2 * widest + 2)

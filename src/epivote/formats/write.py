@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import partial
 from itertools import chain, islice, pairwise, repeat
@@ -33,7 +34,9 @@ from epivote.formats.source import PathLike
 from epivote.formats.write_elections import election_files
 
 Output = Literal["ballots", "crowd-kit", "abcvoting", "preflib"]
+Quotes = Literal["necessary", "never"]
 ROWS_PER_BLOCK = 1 << 20  # cells written at a time; a round number
+QUOTED = ',"\r\n'  # for each of these Polars puts a cell in quotes
 
 
 def write_ballots(ballots: AnyBallots, path: PathLike, *, format: Output | None = None) -> list[Path]:  # noqa: A002
@@ -112,7 +115,10 @@ def write_estimate(
         folder / "alternatives.csv": pl.DataFrame(estimate.alternative_table()).write_csv,
     }
     if estimate.ballots.is_in_memory:
-        files[folder / "inclusion.csv"] = lambda path: write_csv_blocks(path, inclusion_blocks(estimate))
+        quotes = quoting((*estimate.ballots.alternatives, *estimate.ballots.instances))
+        files[folder / "inclusion.csv"] = lambda path: write_csv_blocks(
+            path, _made_ahead(inclusion_blocks(estimate)), quotes=quotes
+        )
     write_files(files)
     return list(files)
 
@@ -179,25 +185,46 @@ def inclusion_blocks(estimate: Estimate) -> Iterator[pl.DataFrame]:
     ballots, posterior = estimate.ballots.in_memory(), estimate.posterior
     start = starts_of(ballots.menu_sizes if posterior is not None else ballots.menu_sizes[:0])
     between = np.searchsorted(start, np.arange(ROWS_PER_BLOCK, start[-1], ROWS_PER_BLOCK))
-    instances, alternatives = (pl.Series(names, dtype=pl.String) for names in (ballots.instances, ballots.alternatives))
+    instances = pl.Series("instance", ballots.instances, pl.String)
+    everything = _names("alternative", ballots.alternatives, _offered_by_all(ballots))
     for first, last in pairwise([0, *between.tolist(), len(start) - 1]):
-        z = np.repeat(np.arange(first, last), ballots.menu_sizes[first:last])
+        z = np.repeat(np.arange(first, last, dtype=np.uint32), ballots.menu_sizes[first:last])
         cells = slice(start[first], start[last])
-        j = np.tile(np.arange(len(alternatives)), last - first) if ballots.menu is None else ballots.menu.offered[cells]
-        yield pl.DataFrame(
-            [
-                instances.gather(z.astype(np.uint32)).rename("instance"),
-                alternatives.gather(j.astype(np.uint32)).rename("alternative"),
-                pl.Series("probability", [] if posterior is None else posterior.inclusion[cells], pl.Float64),
-            ]
-        )
+        offered = everything.head(len(z))
+        if ballots.menu is not None:
+            offered = _names("alternative", ballots.alternatives, ballots.menu.offered[cells])
+        probabilities = np.zeros(0) if posterior is None else posterior.inclusion[cells]
+        yield pl.DataFrame([instances.gather(z), offered, pl.Series("probability", probabilities, pl.Float64)])
 
 
-def write_csv_blocks(target: Path | IO[bytes], blocks: Iterable[pl.DataFrame], separator: str = ",") -> None:
+def _offered_by_all(ballots: Ballots) -> IntArray:
+    """What a block of instances offers, one after the other, where all offer the same; nothing where they do not."""
+    each = 0 if ballots.menu is not None else min(ROWS_PER_BLOCK // ballots.n_alternatives + 2, ballots.n_instances)
+    return np.tile(np.arange(ballots.n_alternatives), each)
+
+
+def quoting(names: Iterable[str]) -> Quotes:
+    """`never` if no name needs quotes, which Polars then does not look for in every cell anew."""
+    every = "".join(names)
+    return "necessary" if any(mark in every for mark in QUOTED) else "never"
+
+
+def write_csv_blocks(
+    target: Path | IO[bytes], blocks: Iterable[pl.DataFrame], separator: str = ",", quotes: Quotes = "necessary"
+) -> None:
     """Write tables one below the other, under the header of the first."""
     with nullcontext(target) if not isinstance(target, Path) else target.open("wb") as file:
         for number, block in enumerate(blocks):
-            block.write_csv(file, include_header=number == 0, separator=separator)
+            block.write_csv(file, include_header=number == 0, separator=separator, quote_style=quotes)
+
+
+def _made_ahead(blocks: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """The same tables, each made by a thread while the one before is in use."""
+    with ThreadPoolExecutor(1) as helper:
+        coming = helper.submit(next, blocks, None)
+        while (block := coming.result()) is not None:
+            coming = helper.submit(next, blocks, None)
+            yield block
 
 
 def _write_json_blocks(path: Path, blocks: Iterable[pl.DataFrame]) -> None:

@@ -41,6 +41,9 @@ def translated(
     margins: FloatArray, shares: FloatArray | float, offered: IntArray | None, calibration: Calibration
 ) -> FloatArray:
     """The formula of `Calibration`: scale * (model_weight * margins + share_weight * shares) + offsets."""
-    mixed = calibration.model_weight * margins + calibration.share_weight * shares
-    offsets = calibration.offsets if offered is None else calibration.offsets[offered]
-    return calibration.scale * mixed + calibration.offset + offsets
+    log_odds: FloatArray = calibration.model_weight * margins
+    log_odds += calibration.share_weight * shares
+    log_odds *= calibration.scale
+    log_odds += calibration.offset
+    log_odds += calibration.offsets if offered is None else calibration.offsets[offered]
+    return log_odds

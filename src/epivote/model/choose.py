@@ -38,7 +38,8 @@ def tied(margins: FloatArray, chosen: BoolArray, lower: int) -> BoolArray:
 
     Either a member and an outsider have the same margin, or a member at margin 0 could be left out.
     """
-    weakest_member, strongest_outsider = _on_the_edge(np.round(margins, TIE_DECIMALS), chosen)
+    # rounded afterwards, which gives the same: of two numbers the larger is never rounded to the smaller
+    weakest_member, strongest_outsider = (edge.round(TIE_DECIMALS) for edge in _on_the_edge(margins, chosen))
     rivals: BoolArray = (weakest_member == strongest_outsider) | ((weakest_member == 0) & (chosen.sum(axis=1) > lower))
     return rivals
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from epivote.data.ballots import Ballots
 from epivote.data.estimate import Estimate
-from epivote.data.names import BoolArray, IntArray, counts_of
+from epivote.data.names import BoolArray, IntArray
 from epivote.data.truths import Truths
 from epivote.evaluate.confusion import TickCounts, confusions, tick_counts
 
@@ -82,7 +82,7 @@ def _counted(ballots: Ballots, truths: Truths, part: Estimate, beside: Truths | 
         tick_counts(ballots, truths),
         np.bincount(truths.members, minlength=width),
         offered,
-        counts_of(sizes, times, width + 1),
+        ballots.size_counts,
         np.bincount(truths.sizes, minlength=width + 1),
         int(outside.sum() if times is None else times @ outside),
         (int(lower.min()), int(upper.max())),
