@@ -114,3 +114,18 @@ def test_a_frozen_array_is_a_copy_unless_nobody_could_change_it():
     assert not kept.flags.writeable
     assert mine.flags.writeable
     assert frozen(kept) is kept
+
+
+@pytest.mark.parametrize("limit", [1, 4, 10, 11])
+def test_a_table_of_all_sets_finds_what_sorting_does(monkeypatch, limit):
+    rng = np.random.default_rng(limit)
+    lists = Masks(rng.integers(0, 1 << min(limit, 10), 1023).astype(np.uint64)).lists()  # so that 11 has no table
+    (by_table, number), looked_up = lists.unique(limit), []
+    monkeypatch.setattr(lists_module, "MOST_IN_TABLE", 0)
+    monkeypatch.setattr(
+        np, "unique", lambda *args, _sort=np.unique, **words: looked_up.append(1) or _sort(*args, **words)
+    )
+    by_sorting, same_number = lists.unique(limit)
+    assert looked_up == [1]
+    assert spelt(by_table) == spelt(by_sorting)
+    assert np.array_equal(number, same_number)

@@ -264,3 +264,16 @@ def test_nothing_is_left_behind_where_inclusion_cannot_be_made(tmp_path, monkeyp
     with pytest.raises(KeyboardInterrupt):
         write_estimate(estimate, tmp_path / "out")
     assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["b.parquet", "b.jsonl"])
+@pytest.mark.parametrize("empty", [(), (0,), (5,), (2, 3), range(6)])
+def test_lists_are_those_of_the_ballots_in_their_order(tmp_path, name, empty):
+    sets = [set() if k in empty else {"b", "a", "c"} if k % 2 else {"b"} for k in range(6)]
+    ballots = Ballots.from_mapping(
+        {(f"v{k}", f"q{k // 2}"): ticks for k, ticks in enumerate(sets)}, alternatives=["c", "a", "b"]
+    )
+    write_ballots(ballots, tmp_path / name)
+    read = pl.read_parquet if name == "b.parquet" else pl.read_ndjson
+    written = read(tmp_path / name)["alternatives"].to_list()
+    assert written == [[each for each in ("c", "a", "b") if each in ticks] for ticks in sets]

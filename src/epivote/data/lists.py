@@ -9,6 +9,7 @@ import numpy as np
 
 from epivote.data.names import IntArray, row_ranges, smallest_integers, starts_of
 
+MOST_IN_TABLE = 1 << 22  # numbers of 8 bytes, which take 32 MB; a round number
 ROWS_PER_CHUNK = 1 << 15  # lists gathered at a time, so that the numbers in between stay in the cache; a round number
 
 
@@ -62,14 +63,20 @@ class Lists(NamedTuple):
     def unique(self, limit: int) -> tuple[Lists, IntArray]:
         """The different lists, and which of them each list is.
 
-        For values below 63 ascending lists are told apart by one number each, else by their bytes.
+        For values below 63 ascending lists are told apart by one number each, else by their bytes. Many lists
+        of few values are looked up in a table of all such numbers, which takes less time than sorting them.
         """
+        if limit < 63 and 1 << limit <= min(len(self.start), MOST_IN_TABLE):
+            masks = self.masks().view(np.int64)
+            is_there = np.zeros(1 << limit, bool)
+            is_there[masks] = True
+            number = (np.cumsum(is_there) - 1)[masks]
+            return self.rows(_first_of_each(number, int(number.max()) + 1)), number
         if limit > 63:
             seen: dict[bytes, int] = {}
             kinds = (seen.setdefault(self.values[a:b].tobytes(), len(seen)) for a, b in pairwise(self.start.tolist()))
             number = np.fromiter(kinds, np.int64, len(self.start) - 1)
-            first = np.full(len(seen), -1)
-            first[number[::-1]] = np.arange(len(number))[::-1]
+            first = _first_of_each(number, len(seen))
         else:
             _, first, number = np.unique(self.masks().view(np.int64), return_index=True, return_inverse=True)
         return self.rows(first), number
@@ -97,6 +104,13 @@ class Lists(NamedTuple):
         cells = np.sort(row * limit + self.values)
         row, values = np.divmod(cells[np.concatenate([[True], cells[1:] != cells[:-1]])], limit)
         return Lists.of_pairs(row, smallest_integers(values, limit), len(self.start) - 1)
+
+
+def _first_of_each(number: IntArray, count: int) -> IntArray:
+    """Where each of the numbers 0..count-1 is found first."""
+    first: IntArray = np.empty(count, np.int64)
+    first[number[::-1]] = np.arange(len(number))[::-1]
+    return first
 
 
 class Masks(NamedTuple):

@@ -252,11 +252,24 @@ def _names(column: str, names: tuple[str, ...], numbers: IntArray) -> pl.Series:
 
 def _cells(column: str, lists: Lists, names: tuple[str, ...], cell: Callable[[list[str]], object]) -> pl.Series:
     """What `cell` makes of every list of names; equal lists are made once."""
+    if cell is list:
+        return _list_cells(lists, names).rename(column)
     unique, number = lists.unique(len(names))
     start, values = unique.start.tolist(), unique.values.tolist()
     made = [cell([names[j] for j in values[a:b]]) for a, b in pairwise(start)]
-    kind = pl.List(pl.String) if cell is list else pl.String
-    return pl.Series(column, made, kind).gather(number.astype(np.uint32))
+    return pl.Series(column, made, pl.String).gather(number.astype(np.uint32))
+
+
+def _list_cells(lists: Lists, names: tuple[str, ...]) -> pl.Series:
+    """Every list of names as a list: grouped by Polars, since it turns lists of Python into its own one by one."""
+    lengths = lists.lengths()
+    (filled,) = np.nonzero(lengths)
+    rows = pl.Series("row", np.repeat(np.arange(len(filled)), lengths[filled]))
+    ticks = pl.DataFrame([rows, _names("names", names, lists.values)])
+    made = ticks.group_by("row", maintain_order=True).agg("names")["names"]
+    place = np.full(len(lengths), len(filled))  # behind all others, where the empty list is
+    place[filled] = np.arange(len(filled))
+    return made.append(pl.Series([[]], dtype=pl.List(pl.String))).gather(place.astype(np.uint32))
 
 
 def joined(names: list[str]) -> str | None:
