@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from epivote.data.arranging import WITH_ARRAYS, Arranging
+from epivote.data.arranging import WITH_ARRAYS, Arranged, Arranging
 from epivote.data.ballots import Ballots, Duplicates, MenuLike
 from epivote.data.blocks import Menu
 from epivote.data.lists import Lists
@@ -144,32 +144,38 @@ def assemble(
     """
     if duplicates not in ("error", "first", "last"):
         raise BallotError(f"duplicates={duplicates!r} is not one of 'error', 'first', 'last'")
-    order, start, has_repeats = arranging.order(ballot_instance, ballot_voter, len(instances))
-    repeats = _repeats(ballot_instance[order], ballot_voter[order]) if has_repeats else np.zeros(0, np.int64)
-    if has_repeats and not merge:
-        if duplicates == "error":
-            first, second = int(order[repeats[0]]), int(order[repeats[0] + 1])
-            raise BallotError(
-                f"{place(second)}: voter {voters[ballot_voter[second]]!r} already has a ballot on instance "
-                f"{instances[ballot_instance[second]]!r} ({place(first)}); remove one, choose which to keep "
-                "(duplicates: first or last), or read every row as one tick (format or layout ticks)"
-            )
-        order = np.delete(order, repeats + 1 if duplicates == "first" else repeats)
     numbers = np.arange(len(alternatives)) if numbers is None else numbers
-    ticks = arranging.collect(approvals, list_of_row, order, numbers, len(alternatives))
-    if merge:
-        order = np.delete(order, repeats + 1)
-        ticks = Lists(np.delete(ticks.start, repeats + 1), ticks.values).sorted_sets(len(alternatives))
-    if has_repeats:
-        start = starts_of(counts_of(ballot_instance[order], None, len(instances)))
+    arranged: Arranged | None = None
+    order: IntArray = np.zeros(0, np.int64)
+    if list_of_row is None and menu is None and not merge:
+        arranged = arranging.in_place(ballot_instance, ballot_voter, approvals, numbers, len(alternatives))
+    if arranged is None:
+        order, voter, start, has_repeats = arranging.order(ballot_instance, ballot_voter, len(instances))
+        repeats = _repeats(ballot_instance[order], voter) if has_repeats else np.zeros(0, np.int64)
+        if has_repeats and not merge:
+            if duplicates == "error":
+                first, second = int(order[repeats[0]]), int(order[repeats[0] + 1])
+                raise BallotError(
+                    f"{place(second)}: voter {voters[ballot_voter[second]]!r} already has a ballot on instance "
+                    f"{instances[ballot_instance[second]]!r} ({place(first)}); remove one, choose which to keep "
+                    "(duplicates: first or last), or read every row as one tick (format or layout ticks)"
+                )
+            order = np.delete(order, repeats + 1 if duplicates == "first" else repeats)
+        ticks = arranging.collect(approvals, list_of_row, order, numbers, len(alternatives))
+        if merge:
+            order = np.delete(order, repeats + 1)
+            ticks = Lists(np.delete(ticks.start, repeats + 1), ticks.values).sorted_sets(len(alternatives))
+        if has_repeats:
+            start, voter = starts_of(counts_of(ballot_instance[order], None, len(instances))), ballot_voter[order]
+        arranged = Arranged(start, voter, ticks)
     built = Ballots(
         voters=voters,
         instances=instances,
         alternatives=alternatives,
-        ballot_start=sealed(start),
-        ballot_voter=sealed(ballot_voter[order].astype(np.int32, copy=False)),
-        approval_start=sealed(ticks.start),
-        approved=sealed(smallest_integers(ticks.values, len(alternatives))),
+        ballot_start=sealed(arranged.start),
+        ballot_voter=sealed(arranged.voter.astype(np.int32, copy=False)),
+        approval_start=sealed(arranged.sets.start),
+        approved=sealed(smallest_integers(arranged.sets.values, len(alternatives))),
         menu=None if menu is None else encode_menu(menu, instances, alternatives),
         multiplicities=multiplicities,
     )

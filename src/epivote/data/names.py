@@ -70,7 +70,7 @@ def sealed(array: NDArray[T]) -> NDArray[T]:
 def starts_of(lengths: IntArray) -> IntArray:
     """Where each of many lists begins when they follow one another, and where the last one ends."""
     start: IntArray = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=start[1:])
+    np.cumsum(lengths, dtype=np.int64, out=start[1:])  # without the type, small ones would be copied first
     return start
 
 

@@ -60,39 +60,44 @@ def plain_columns(
     table: TextTable, names: Sequence[str], joined_by: str | None = None
 ) -> tuple[NumberedTexts, NumberedTexts, NumberedTexts | NumberedLists] | None:
     """Three columns of a table; None if its text is not plain. The cells of the last one are cut at `joined_by`."""
-    path, begin = table.source.path, table.rows_begin()
-    if begin is None:
+    path, rows_begin = table.source.path, table.rows_begin()
+    if rows_begin is None:
         return None
     column_of = np.array([names.index(name) if name in names else -1 for name in table.columns])
     stop, first = Event(), None
 
     def read(begin: int, end: int) -> _FilePart | None:
-        part = _FilePart(table.separator, column_of, joined_by, end - begin, first)
+        room = path.stat().st_size if begin == rows_begin else end  # the first part is to hold the others, too
+        part = _FilePart(table.separator, column_of, joined_by, room - begin, first)
         return _read_part(path, begin, end, part, stop)
 
     if joined_by:
-        first = read(*_first_lines(path, begin))
+        first = read(*_first_lines(path, rows_begin))
     with ThreadPoolExecutor() as pool:
         try:
-            reading = [pool.submit(read, *part) for part in _line_ranges(path, begin, threads())]
+            reading = [pool.submit(read, *part) for part in _line_ranges(path, rows_begin, threads())]
             while wait(reading, POLL_SECONDS).not_done:
                 pass  # once Polars is loaded, an interrupt is not noticed while waiting for longer
         finally:
             stop.set()  # else an interrupt would wait until the whole file is read
-        parts = [part for part in (each.result() for each in reading) if part is not None]
+        parts = [part.columns for part in (each.result() for each in reading) if part is not None]
         if len(parts) < len(reading):
             return None
+        columns = [list(column) for column in zip(*parts, strict=True)]
+        del parts, reading  # so that parts of a column are freed one by one while they are joined
         try:
-            voters, instances, ticks = pool.map(_joined, zip(*(part.columns for part in parts), strict=True))
+            voters, instances, ticks = pool.map(_joined, columns)
         except UnicodeDecodeError:
             return None
     return voters, instances, ticks
 
 
-def _joined(columns: Sequence[Any]) -> Any:
-    """A column of all parts, which are of one kind."""
-    first, *others = columns
-    return first.joined(others)
+def _joined(parts: list[Any]) -> Any:
+    """A column from its parts, which are of one kind; they are gone then, which frees their memory."""
+    column = parts.pop(0)
+    while parts:
+        column.append(parts.pop(0))
+    return column.numbered()
 
 
 def _line_ranges(path: Path, begin: int, count: int) -> Iterator[tuple[int, int]]:
@@ -173,10 +178,13 @@ class _TextColumn:
         """Some more cells."""
         self.numbers.add(self.texts.number(buffer, begins, ends))
 
-    def joined(self, others: Sequence[_TextColumn]) -> NumberedTexts:
-        """The column in all parts."""
-        numbers = [self.numbers.all(), *(_numbers_among(self.texts, other) for other in others)]
-        return NumberedTexts(self.texts.names(), np.concatenate(numbers))
+    def append(self, other: _TextColumn) -> None:
+        """Add the cells of a later part."""
+        _add_numbers(self, other)
+
+    def numbered(self) -> NumberedTexts:
+        """All cells so far."""
+        return NumberedTexts(self.texts.names(), self.numbers.all())
 
 
 class _ListColumn:
@@ -191,24 +199,30 @@ class _ListColumn:
     def add(self, buffer: Bytes, begins: IntArray, ends: IntArray) -> None:
         """Some more cells."""
         lengths, numbers = self.texts.number_parts(buffer, begins, ends, self.joined_by)
-        self.lengths.add(lengths)
+        self.lengths.add(smallest_integers(lengths, int(lengths.max())))
         self.numbers.add(smallest_integers(numbers, self.texts.count))
         self.n_blank += int(np.count_nonzero(begins == ends))
 
-    def joined(self, others: Sequence[_ListColumn]) -> NumberedLists:
-        """The column in all parts."""
-        numbers = [self.numbers.all(), *(_numbers_among(self.texts, other) for other in others)]
-        lengths = np.concatenate([self.lengths.all(), *(other.lengths.all() for other in others)])
-        n_blank = self.n_blank + sum(other.n_blank for other in others)
-        return NumberedLists(self.texts.names(), Lists.of_lengths(lengths, np.concatenate(numbers)), n_blank)
+    def append(self, other: _ListColumn) -> None:
+        """Add the cells of a later part."""
+        _add_numbers(self, other)
+        self.lengths.add(other.lengths.all())
+        self.n_blank += other.n_blank
+
+    def numbered(self) -> NumberedLists:
+        """All cells so far."""
+        return NumberedLists(self.texts.names(), Lists.of_lengths(self.lengths.all(), self.numbers.all()), self.n_blank)
 
 
-def _numbers_among(texts: Texts, other: _TextColumn | _ListColumn) -> IntArray:
-    """The numbers of a column whose names get numbers among these texts."""
-    here = texts.include(other.texts)
+def _add_numbers(column: _TextColumn | _ListColumn, other: _TextColumn | _ListColumn) -> None:
+    """Add the numbers of another part, where names may have other numbers than here."""
+    numbers, here = other.numbers.all(), column.texts.include(other.texts)
     if np.array_equal(here, np.arange(len(here))):
-        return other.numbers.all()
-    return smallest_integers(here, texts.count)[other.numbers.all()]
+        column.numbers.add(numbers)
+        return
+    here = smallest_integers(here, column.texts.count)
+    for begin in range(0, len(numbers), CHUNK):  # so that what is in between stays in the cache
+        column.numbers.add(here[numbers[begin : begin + CHUNK]])
 
 
 class _Numbers:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import numpy as np
 import polars as pl
 
 from epivote.data.columns import (
@@ -232,7 +233,8 @@ def _export(
         duplicates=reading.duplicates,
         merge=shape.layout == "ticks",
     )
-    nothing = int((ballots.ballot_sizes == 0).sum()) - blanks[-1] if shape.layout == "lists" else 0
+    start = ballots.approval_start
+    nothing = int(np.count_nonzero(start[1:] == start[:-1])) - blanks[-1] if shape.layout == "lists" else 0
     return Export(
         ballots,
         notes=(*notes_on(shape, reading), *_about_blanks(*blanks, nothing, reading)),

@@ -21,7 +21,6 @@ class Texts:
         self.count = 0
         self._names: Bytes = np.empty(FIRST_BYTES, np.uint8)
         self._start: IntArray = np.zeros(FIRST_ROOM + 1, np.int64)
-        self._hashes: IntArray = np.empty(FIRST_ROOM, np.uint64)
         self._make_slots(2 * FIRST_ROOM)
 
     def number(self, text: Bytes, begins: IntArray, ends: IntArray) -> IntArray:
@@ -34,8 +33,7 @@ class Texts:
         hashes, firsts, numbers = np.empty(count, np.uint64), np.empty(count, np.int64), np.empty(count, np.int32)
         self.count = loops().number_texts(
             *(place(text, 1), place(begins), place(ends), count, place(self._slots), self._shift, self.count),
-            *(place(self._names, 1), place(self._start), place(self._hashes)),
-            *(place(hashes), place(firsts), place(numbers, 4)),
+            *(place(self._names, 1), place(self._start), place(hashes), place(firsts), place(numbers, 4)),
         )
         return numbers
 
@@ -50,7 +48,7 @@ class Texts:
         self.count = loops().number_parts(
             *(place(text, 1), place(begins), place(ends), len(begins), ord(separator)),
             *(place(self._slots), self._shift, self.count, place(self._names, 1), place(self._start)),
-            *(place(self._hashes), place(counts, 4), place(numbers, 4)),
+            *(place(counts, 4), place(numbers, 4)),
         )
         return counts, numbers[: counts.sum()]
 
@@ -63,13 +61,12 @@ class Texts:
         """All of them; raises UnicodeDecodeError if they are not UTF-8."""
         if not self.count:
             return []
-        return self._names[: self._start[self.count] - 1].tobytes().decode().split("\n")
+        return str(self._names[: self._start[self.count] - 1].data, "utf-8").split("\n")
 
     def _make_room(self, names: int, size: int) -> None:
         """For so many more names of so many bytes in all, the line feeds behind them included."""
         count = self.count + names
-        if count > len(self._hashes):
-            self._hashes = _longer(self._hashes, self.count, count)
+        if count >= len(self._start):
             self._start = _longer(self._start, self.count + 1, count + 1)
         used = int(self._start[self.count])
         if used + size + BEYOND > len(self._names):
@@ -80,7 +77,8 @@ class Texts:
     def _make_slots(self, least: int) -> None:
         bits = (least - 1).bit_length()
         self._slots, self._shift = np.zeros(1 << bits, np.uint64), 64 - bits
-        loops().fill_slots(place(self._hashes), self.count, place(self._slots), self._shift)
+        names = place(self._names, 1), place(self._start)
+        loops().fill_slots(*names, self.count, place(self._slots), self._shift)
 
 
 class RowSplitter:

@@ -5,6 +5,10 @@
 // as on all processors that the loops are compiled for.
 #include "words.hpp"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 namespace {
 
 constexpr int64_t BLOCK = 64; // bytes that are looked through at a time: as many as a number has bits
@@ -50,7 +54,6 @@ struct Names {
     int64_t shift, known;
     uint8_t *bytes;
     int64_t *start;
-    uint64_t *hashes;
 
     // The number of a text; it is added if it is new.
     int64_t number_of(const uint8_t *text, int64_t size, uint64_t code) {
@@ -61,7 +64,6 @@ struct Names {
             if (number >= 0 && is_name(text, size, bytes + start[number])) return number;
         }
         slots[slot] = slot_of(known, code);
-        hashes[known] = code;
         uint8_t *name = bytes + start[known];
         copy_words(name, text, size);
         name[size] = '\n';
@@ -76,14 +78,22 @@ struct ShortName {
     int32_t size, number;
 };
 
-// Which of 64 bytes are looked for, as bits.
-template <class IsLookedFor>
-inline uint64_t places_of(const uint8_t *text, IsLookedFor is_looked_for) {
-    uint8_t found[BLOCK];
-    for (int k = 0; k < BLOCK; k++) found[k] = is_looked_for(text[k]);
+// Which of 64 bytes are among those looked for, as bits.
+template <class... Byte>
+inline uint64_t places_of(const uint8_t *text, Byte... looked_for) {
     uint64_t mask = 0;
+#ifdef __SSE2__ // one instruction takes a bit of each byte
+    for (int k = 0; k < BLOCK; k += 16) {
+        const __m128i some = _mm_loadu_si128(reinterpret_cast<const __m128i *>(text + k));
+        const int found = (_mm_movemask_epi8(_mm_cmpeq_epi8(some, _mm_set1_epi8(static_cast<char>(looked_for)))) | ...);
+        mask |= static_cast<uint64_t>(found) << k;
+    }
+#else
+    uint8_t found[BLOCK];
+    for (int k = 0; k < BLOCK; k++) found[k] = ((text[k] == looked_for) | ...);
     for (int k = 0; k < BLOCK; k += WORD)
         mask |= load_word(found + k) * 0x0102040810204080 >> 56 << k; // each byte's lowest bit
+#endif
     return mask;
 }
 
@@ -102,9 +112,7 @@ EXPORTED int64_t split_rows(
     bool filled = false;
     *done = 0;
     for (int64_t block = 0; block < length; block += BLOCK) {
-        uint64_t found = places_of(text + block, [&](uint8_t byte) { // that end a cell or are not plain
-            return byte == separator || byte == '\n' || byte == '\r' || byte == '"';
-        });
+        uint64_t found = places_of(text + block, separator, '\n', '\r', '"'); // what ends a cell or is not plain
         if (length - block < BLOCK) found &= (uint64_t{1} << (length - block)) - 1;
         for (; found; found &= found - 1) {
             const int64_t place = block + lowest_bit(found);
@@ -148,10 +156,9 @@ EXPORTED int64_t split_rows(
 // `firsts` are room for a number per row. Gives how many names are known then.
 EXPORTED int64_t number_texts(
     const uint8_t *text, const int64_t *begins, const int64_t *ends, int64_t rows, uint64_t *slots, int64_t shift,
-    int64_t known, uint8_t *bytes, int64_t *start, uint64_t *name_hashes, uint64_t *hashes, int64_t *firsts,
-    int32_t *numbers
+    int64_t known, uint8_t *bytes, int64_t *start, uint64_t *hashes, int64_t *firsts, int32_t *numbers
 ) {
-    Names names{slots, shift, known, bytes, start, name_hashes};
+    Names names{slots, shift, known, bytes, start};
     // In the first loops no row has to wait for the one before it, so that several wait for memory at the same time.
     for (int64_t row = 0; row < rows; row++) hashes[row] = hash_of(text + begins[row], ends[row] - begins[row]);
     for (int64_t row = 0; row < rows; row++)
@@ -170,10 +177,9 @@ EXPORTED int64_t number_texts(
 // has. Parts without a byte are left out.
 EXPORTED int64_t number_parts(
     const uint8_t *text, const int64_t *begins, const int64_t *ends, int64_t rows, uint8_t separator, uint64_t *slots,
-    int64_t shift, int64_t known, uint8_t *bytes, int64_t *start, uint64_t *name_hashes, int32_t *counts,
-    int32_t *numbers
+    int64_t shift, int64_t known, uint8_t *bytes, int64_t *start, int32_t *counts, int32_t *numbers
 ) {
-    Names names{slots, shift, known, bytes, start, name_hashes};
+    Names names{slots, shift, known, bytes, start};
     ShortName seen[SEEN] = {}; // short names that came last, so that most need no look at the slots
     int32_t *to = numbers;
     const auto add = [&](int64_t begin, int64_t end) {
@@ -198,7 +204,7 @@ EXPORTED int64_t number_parts(
         int64_t begin = begins[row];
         const int64_t end = ends[row];
         for (int64_t block = begin; block < end; block += BLOCK) {
-            uint64_t found = places_of(text + block, [&](uint8_t byte) { return byte == separator; });
+            uint64_t found = places_of(text + block, separator);
             if (end - block < BLOCK) found &= (uint64_t{1} << (end - block)) - 1;
             for (; found; found &= found - 1) {
                 const int64_t place = block + lowest_bit(found);
@@ -212,13 +218,14 @@ EXPORTED int64_t number_parts(
     return names.known;
 }
 
-// Write the numbers of names with these hashes into free slots.
-EXPORTED void fill_slots(const uint64_t *hashes, int64_t count, uint64_t *slots, int64_t shift) {
+// Write the numbers of names into free slots.
+EXPORTED void fill_slots(const uint8_t *bytes, const int64_t *start, int64_t count, uint64_t *slots, int64_t shift) {
     const int64_t last_slot = static_cast<int64_t>(~uint64_t{0} >> shift);
     for (int64_t number = 0; number < count; number++) {
-        int64_t slot = static_cast<int64_t>(hashes[number] >> shift);
+        const uint64_t code = hash_of(bytes + start[number], start[number + 1] - start[number] - 1);
+        int64_t slot = static_cast<int64_t>(code >> shift);
         while (slots[slot]) slot = (slot + 1) & last_slot;
-        slots[slot] = slot_of(number, hashes[number]);
+        slots[slot] = slot_of(number, code);
     }
 }
 
