@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from benchmarks.iterations import Point
+from benchmarks.iterations import Method, Point
 from benchmarks.processes import answer_of
 from experiments.store import Store
 
@@ -13,7 +13,7 @@ BASE = Point(instances=40_000, voters=1_000, alternatives=20, upper=4, bound=4, 
 APPROVALS_PER_INSTANCE = 23
 APPROVALS = (10**5, 316_000, 10**6, 3_160_000, 10**7, 31_600_000, 10**8)
 ON_DISK = (10**7, 31_600_000, 10**8)
-METHODS: tuple[Literal["amle", "em"], ...] = ("amle", "em")
+METHODS: tuple[Method, ...] = ("amle", "em")
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,7 @@ class Axis:
     held: str
     points: tuple[Point, ...]
     column: str | None = None
+    methods: tuple[Method, ...] = METHODS
 
     def size(self, point: Point, result: dict[str, Any]) -> float:
         """Where a point lies on this axis."""
@@ -39,7 +40,14 @@ def by_approvals(engine: Literal["memory", "disk"], approvals: tuple[int, ...]) 
 
 SHAPE = "1,000 voters, 20 alternatives, 1..4 right"
 AXES = (
-    Axis("approvals", "approvals, in memory", "approvals", SHAPE, by_approvals("memory", APPROVALS)),
+    Axis(
+        "approvals",
+        "approvals, in memory",
+        "approvals",
+        SHAPE,
+        by_approvals("memory", APPROVALS),
+        methods=("amle", "anew", "em"),
+    ),
     Axis("approvals-disk", "approvals, from disk", "approvals", SHAPE, by_approvals("disk", ON_DISK)),
     Axis(
         "alternatives",
@@ -71,12 +79,12 @@ AXES = (
 def run(store: Store) -> None:
     """Measure every point of every axis, hard and soft."""
     for axis in AXES:
-        for method in METHODS:
+        for method in axis.methods:
             for point in points_of(axis, method):
                 measure(store, axis, point)
 
 
-def points_of(axis: Axis, method: Literal["amle", "em"]) -> list[Point]:
+def points_of(axis: Axis, method: Method) -> list[Point]:
     """The points of an axis for one method."""
     return [replace(point, method=method) for point in axis.points]
 

@@ -1,6 +1,7 @@
 """Seconds per iteration, measured such that everything done once cancels.
 
 A fit of few iterations is taken from a fit of more; the difference, over the iterations between them, is what counts.
+Hard iterations skip sets that cannot change; the method `anew` measures hard passes that choose all of them.
 Asked for one point as JSON (`python -m benchmarks.iterations POINT`), the process draws a crowd and answers for it.
 """
 
@@ -21,10 +22,14 @@ import numpy as np
 import epivote
 from benchmarks.crowds import DATA, Crowd, drawn
 from benchmarks.processes import peak_memory
-from epivote import AMLE, EM, Ballots, CrowdWarning, Parameters
+from epivote import AMLE, EM, Ballots, CrowdWarning, Parameters, SizeBounds
+from epivote.data.any_ballots import AnyBallots
+from epivote.estimate.workload import workload
 
 FEW, MORE, PAIRS, PATIENCE = 2, 12, 7, 60.0
 FIRST_GUESS = 0.7, 0.2, 0.5
+FAR_FROM_IT = 0.6, 0.35, 0.5  # so far that no set is skipped from one to the other
+Method = Literal["amle", "anew", "em"]
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,7 @@ class Point:
     alternatives: int
     upper: int
     bound: int
-    method: Literal["amle", "em"]
+    method: Method
     engine: Literal["memory", "disk"] = "memory"
 
     @classmethod
@@ -60,11 +65,13 @@ def fit(point: Point, ballots: Any, iterations: int) -> int:
     bounds = 1, point.bound
     if point.method == "em":
         return EM(bounds, tolerance=0, max_iterations=iterations).fit(ballots).n_iter_
-    hit_rate, false_alarm_rate, prior = FIRST_GUESS
-    start = Parameters(
-        np.full(point.voters, hit_rate), np.full(point.voters, false_alarm_rate), np.full(point.alternatives, prior)
-    )
-    return AMLE(bounds, start, tolerance=0, max_iterations=iterations).fit(ballots).n_iter_
+    return AMLE(bounds, same_for_all(point, *FIRST_GUESS), tolerance=0, max_iterations=iterations).fit(ballots).n_iter_
+
+
+def same_for_all(point: Point, hit_rate: float, false_alarm_rate: float, prior: float) -> Parameters:
+    """Parameters that do not tell voters or alternatives apart."""
+    rates = np.full(point.voters, hit_rate), np.full(point.voters, false_alarm_rate)
+    return Parameters(*rates, np.full(point.alternatives, prior))
 
 
 def seconds_per_iteration(run: Callable[[int], int]) -> float:
@@ -83,6 +90,21 @@ def seconds_per_iteration(run: Callable[[int], int]) -> float:
         few_made, few = timed(run, FEW)
         more_made, many = timed(run, MORE)
         found.append((many - few) / (more_made - few_made))
+    return statistics.median(found)
+
+
+def seconds_per_pass_anew(point: Point, ballots: AnyBallots) -> float:
+    """Median seconds of hard passes that choose every set, since rates are far from those of the pass before."""
+    work = workload(ballots, SizeBounds(1, point.bound), None)
+    both = [same_for_all(point, *rates) for rates in (FIRST_GUESS, FAR_FROM_IT)]
+    for parameters in both:
+        work.hard_step(parameters)
+    found: list[float] = []
+    begin = time.perf_counter()
+    while len(found) < 6 * PAIRS and (len(found) < PAIRS or time.perf_counter() - begin < PATIENCE / 6):
+        before = time.perf_counter()
+        work.hard_step(both[len(found) % 2])
+        found.append(time.perf_counter() - before)
     return statistics.median(found)
 
 
@@ -118,7 +140,7 @@ def measured(point: Point) -> dict[str, Any]:
     if point.engine == "memory":
         ballots = ballots_in_memory(point)
         counts = {"approvals": ballots.n_approvals, "ballots": ballots.n_ballots}
-        return {**counts, "seconds": seconds_per_iteration(lambda n: fit(point, ballots, n)), "peak": peak_memory()}
+        return {**counts, "seconds": seconds(point, ballots), "peak": peak_memory()}
     DATA.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=DATA) as folder:
         counts = {"approvals": 0, "ballots": 0}
@@ -131,7 +153,14 @@ def measured(point: Point) -> dict[str, Any]:
 
         epivote.write_packed(blocks(), f"{folder}/packed")
         packed = epivote.open_packed(f"{folder}/packed")
-        return {**counts, "seconds": seconds_per_iteration(lambda n: fit(point, packed, n)), "peak": peak_memory()}
+        return {**counts, "seconds": seconds(point, packed), "peak": peak_memory()}
+
+
+def seconds(point: Point, ballots: Any) -> float:
+    """Of one iteration, or of a pass that chooses every set."""
+    if point.method == "anew":
+        return seconds_per_pass_anew(point, ballots)
+    return seconds_per_iteration(lambda iterations: fit(point, ballots, iterations))
 
 
 if __name__ == "__main__":

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import asdict
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks import comparison, passes, roofline, soft_parts, start_up
 from benchmarks.crowds import CROWDS
 from benchmarks.exponents import Exponent, beyond_fixed_cost, fitted_exponent
 from benchmarks.growth import Axis, name_of, points_of
+from benchmarks.iterations import Method
 from experiments.store import Kept, Store
 
 
@@ -59,7 +60,7 @@ class Results:
         """What is known about a crowd, if it was drawn."""
         return self._noted(f"{crowd} drawn", self.store.read(f"drawn.{crowd}", asdict(CROWDS[crowd])))
 
-    def growth(self, axis: Axis, method: Literal["amle", "em"]) -> list[tuple[float, dict[str, Any]]]:
+    def growth(self, axis: Axis, method: Method) -> list[tuple[float, dict[str, Any]]]:
         """Size and result of every measured point of an axis."""
         found = []
         for point in points_of(axis, method):
@@ -69,13 +70,13 @@ class Results:
                 found.append((axis.size(point, result), result))
         return found
 
-    def exponent(self, axis: Axis, method: Literal["amle", "em"], at_least: float = 0.0) -> Exponent | None:
+    def exponent(self, axis: Axis, method: Method, at_least: float = 0.0) -> Exponent | None:
         """How time grows along an axis."""
         found = self.growth(axis, method)
         sizes, times = [size for size, _ in found], [result["seconds"] for _, result in found]
         return fitted_exponent(sizes, times, at_least=at_least)
 
-    def growing_part(self, axis: Axis, method: Literal["amle", "em"]) -> tuple[Exponent, float] | None:
+    def growing_part(self, axis: Axis, method: Method) -> tuple[Exponent, float] | None:
         """How time grows along an axis beyond a fixed cost, and that cost in seconds."""
         found = self.growth(axis, method)
         return beyond_fixed_cost([size for size, _ in found], [result["seconds"] for _, result in found])

@@ -86,12 +86,13 @@ def same(results: Measured, crowd: str, one: str, other: str, what: str) -> Line
     return Line(what, "identical", "identical" if agree else "different", agree)
 
 
-def linear(exponent: Exponent | None, what: str, upto: float) -> Line:
-    """Time grows like size itself, up to the stated size."""
-    target = f"1.00 ± .05 up to {upto:,.0f}"
+def linear(exponent: Exponent | None, what: str, upto: float, *, or_less: bool = False) -> Line:
+    """Time grows like size itself, up to the stated size, or slower where that is good as well."""
+    target = f"{'at most 1.05' if or_less else '1.00 ± .05'} up to {upto:,.0f}"
     if exponent is None or exponent.high < 0.9 * upto:
         return Line(what, target, "" if exponent is None else str(exponent), None)
-    return Line(what, target, str(exponent), abs(exponent.value - 1) <= 0.05)
+    off = exponent.value - 1 if or_less else abs(exponent.value - 1)
+    return Line(what, target, str(exponent), off <= 0.05)
 
 
 def below(value: float | None, most: float, what: str, target: str, unit: str) -> Line:

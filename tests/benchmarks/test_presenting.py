@@ -126,6 +126,12 @@ def test_growth_is_judged_only_if_it_was_measured_far_enough():
     assert linear(None, "x", 1e8).met is None
 
 
+def test_growth_may_be_slower_where_that_is_good():
+    slow = fitted_exponent([1e5, 1e8], [1, 500])
+    assert (linear(slow, "x", 1e8).met, linear(slow, "x", 1e8, or_less=True).met) == (False, True)
+    assert linear(fitted_exponent([1e5, 1e8], [1, 1500]), "x", 1e8, or_less=True).met is False
+
+
 def test_limits():
     assert [below(value, 5, "", "", "").met for value in (4.9, 5.0, None)] == [True, False, None]
     assert [above(value, 300, "", "", "").met for value in (301.0, 300.0, None)] == [True, False, None]
