@@ -7,11 +7,13 @@ import numpy as np
 from hypothesis import strategies as st
 
 from epivote import Ballots, Parameters, SizeBounds, Truths
+from epivote.model.statistics import Group, Statistics
 
 rates = st.floats(0.02, 0.98)
 yes_or_no = st.booleans()
 between = cache(st.integers)  # a strategy is checked once, not whenever it is drawn from
 names = st.text(min_size=1, max_size=6).filter(lambda name: "|" not in name and "\x00" not in name)
+FLOOR = 1e-4  # of priors
 
 
 @dataclass
@@ -102,3 +104,25 @@ def draw_truths(data, election: Election) -> Truths:
         size = data.draw(between(lower, upper))
         truths[z] = set(data.draw(st.permutations(election.menus[z]))[:size])
     return Truths.from_mapping(truths, alternatives=election.alternatives)
+
+
+def counted(occurrences, total, lower, upper):
+    """Statistics of `total` instances with all alternatives offered; voters do not matter here."""
+    none = np.zeros(1)
+    occurrences = np.array(occurrences, float)
+    offered = np.full(len(occurrences), float(total))
+    groups = {Group(lower, upper, len(occurrences)): float(total)}
+    return Statistics(none, none, none, none, occurrences, offered, groups)
+
+
+@st.composite
+def sweeps(draw):
+    """Statistics with one pair of bounds, and priors to begin with; often at a limit, often forced."""
+    m = draw(st.integers(1, 45))
+    lower = draw(st.integers(0, m))
+    upper = draw(st.sampled_from([lower, min(lower + 1, m), min(lower + 4, m), m]))
+    total = draw(st.integers(1, 10**6))
+    occurrences = draw(st.lists(st.integers(0, total), min_size=m, max_size=m))
+    edges = st.sampled_from([FLOOR, 0.5, 1 - FLOOR])
+    t = draw(st.lists(st.one_of(st.floats(FLOOR, 1 - FLOOR), edges), min_size=m, max_size=m))
+    return counted(occurrences, total, lower, upper), np.array(t)

@@ -12,19 +12,7 @@ from epivote.model.level import in_box, level_is_free
 from epivote.model.menu_priors import menu_objective
 from epivote.model.priors import _coordinate, prior_step, prior_sweep, published_sweep, shared_prior, solved_priors
 from epivote.model.size_counter import LogCounter, PlainCounter, counter_of
-from epivote.model.statistics import Group, Statistics
-from strategies import draw_truths, elections
-
-FLOOR = 1e-4
-
-
-def counted(occurrences, total, lower, upper):
-    """Statistics of `total` instances with all alternatives offered; voters do not matter here."""
-    none = np.zeros(1)
-    occurrences = np.array(occurrences, float)
-    offered = np.full(len(occurrences), float(total))
-    groups = {Group(lower, upper, len(occurrences)): float(total)}
-    return Statistics(none, none, none, none, occurrences, offered, groups)
+from strategies import FLOOR, counted, draw_truths, elections, sweeps
 
 
 def prior_log_likelihood(statistics, priors):
@@ -229,19 +217,6 @@ def in_plain_numbers_and_in_logarithms(work):
         patch.setattr(size_counter, "MAX_LOG_PRODUCT", 0.0)
         patch.setattr(sizes, "MAX_LOG_PRODUCT", 0.0)
         return plain, work()
-
-
-@st.composite
-def sweeps(draw):
-    """Statistics with one pair of bounds, and priors to begin with; often at a limit, often forced."""
-    m = draw(st.integers(1, 45))
-    lower = draw(st.integers(0, m))
-    upper = draw(st.sampled_from([lower, min(lower + 1, m), min(lower + 4, m), m]))
-    total = draw(st.integers(1, 10**6))
-    occurrences = draw(st.lists(st.integers(0, total), min_size=m, max_size=m))
-    edges = st.sampled_from([FLOOR, 0.5, 1 - FLOOR])
-    t = draw(st.lists(st.one_of(st.floats(FLOOR, 1 - FLOOR), edges), min_size=m, max_size=m))
-    return counted(occurrences, total, lower, upper), np.array(t)
 
 
 @given(sweeps(), st.booleans(), st.floats(0.01, 1e4), st.floats(0.01, 1e4))

@@ -10,8 +10,9 @@ from epivote.data.any_ballots import AnyBallots
 from epivote.data.names import FloatArray, listing
 from epivote.data.parameters import Parameters, RateLike, align_rates, with_priors
 from epivote.errors import InputError, RateError
+from epivote.kernels.priors import prior_step
 from epivote.model.level import Belief
-from epivote.model.priors import prior_step, published_sweep, shared_prior, solved_priors
+from epivote.model.priors import published_sweep, shared_prior, solved_priors
 from epivote.model.pseudo import PseudoCounts
 from epivote.model.statistics import Statistics
 from epivote.model.voters import voter_step

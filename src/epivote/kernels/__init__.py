@@ -5,6 +5,7 @@ passes.py       the pass over a shard by compiled loops: keeps sets from pass to
 arguments.py    the arrays that the loops are given
 masks.py        sets and ballots as the bits of 64-bit numbers
 pairs.py        pairs of voters counted for the first guess
+priors.py       the step to other priors: `epivote.model.priors`
 texts.py        rows of text cut into cells, and different texts numbered
 arranging.py    ballots put in order, and their sets collected: `epivote.data.arranging`
 
@@ -15,7 +16,7 @@ loops/log.hpp         the same in logarithms, for evidence of any size
 loops/words.hpp       eight bytes at a time
 loops/lanes.hpp       vectors of eight numbers, in as many registers as the processor needs
 loops/tables.cpp      what is asked once a fit has ended: `margins` and `log_partition_and_inclusion` of all rows
-loops/masks.cpp, pairs.cpp, texts.cpp, arranging.cpp      see the modules of the same names
+loops/masks.cpp, pairs.cpp, priors.cpp, texts.cpp, arranging.cpp      see the modules of the same names
 loops/shard.hpp       what all loops over a shard share
 loops/processor.cpp   which instructions this processor has
 """

@@ -1,0 +1,34 @@
+"""The step to the most likely priors by a compiled loop: what `epivote.model.priors` says in formulas."""
+
+from __future__ import annotations
+
+from epivote.data.names import FloatArray
+from epivote.data.parameters import log_odds
+from epivote.kernels.library import done, has_loops, loops, place
+from epivote.model import priors as formulas
+from epivote.model.level import NO_BELIEF, Belief, in_box, log_odds_limit
+from epivote.model.size_counter import is_plain
+from epivote.model.statistics import Statistics
+
+
+def prior_step(statistics: Statistics, priors: FloatArray, floor: float, belief: Belief = NO_BELIEF) -> FloatArray:
+    """See `epivote.model.priors.prior_step`."""
+    swept = _swept(statistics, priors, floor, belief) if has_loops() else None
+    return formulas.prior_step(statistics, priors, floor, belief) if swept is None else swept
+
+
+def _swept(statistics: Statistics, priors: FloatArray, floor: float, belief: Belief) -> FloatArray | None:
+    """The same where all instances have the same bounds and plain numbers will do, else None."""
+    if len(statistics.groups) != 1:
+        return None
+    ((group, count),) = statistics.groups.items()
+    theta, limit = log_odds(priors), log_odds_limit(floor)
+    has_no_level = group.lower == group.upper and belief == NO_BELIEF
+    if group.menu or group.width != len(theta) or has_no_level or not is_plain(theta.tolist(), limit):
+        return None
+    right, upper = statistics.occurrences + belief.present, min(group.upper, group.width)
+    reached = loops().sweep_priors(
+        place(right), len(theta), group.lower, upper, float(count), sum(belief), limit, place(theta)
+    )
+    done(reached >= 0)
+    return in_box(theta, floor) if reached else None
