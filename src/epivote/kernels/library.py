@@ -38,7 +38,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "weigh_table": (c_int32, (AT, *[COUNT] * 4, AT, AT)),
     "fill_masks": (None, (AT, AT, COUNT, COUNT, AT)),
     "fill_sets": (None, (AT, COUNT, COUNT, AT)),
-    "sweep_priors": (c_int32, (AT, COUNT, COUNT, COUNT, NUMBER, NUMBER, NUMBER, AT)),
+    "sweep_priors": (c_int32, (AT, NUMBER, *[COUNT] * 3, *[NUMBER] * 3, AT)),
     "distances_met": (None, (AT, COUNT, AT, AT, COUNT, AT, COUNT, AT, AT)),
     "split_rows": (c_int64, (AT, COUNT, c_uint8, AT, COUNT, COUNT, AT, AT, AT)),
     "number_texts": (c_int64, (AT, AT, AT, COUNT, AT, COUNT, COUNT, *[AT] * 5)),

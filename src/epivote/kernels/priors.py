@@ -1,4 +1,7 @@
-"""The step to the most likely priors by a compiled loop: what `epivote.model.priors` says in formulas."""
+"""The step to the most likely priors by a compiled loop: what `epivote.model.priors` says in formulas.
+
+Both give the same priors to the last bit, so that a fit does not depend on whether there are loops.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from epivote.kernels.library import done, has_loops, loops, place
 from epivote.model import priors as formulas
 from epivote.model.level import NO_BELIEF, Belief, in_box, log_odds_limit
 from epivote.model.size_counter import is_plain
+from epivote.model.sizes import MAX_PLAIN_STATES
 from epivote.model.statistics import Statistics
 
 
@@ -24,11 +28,14 @@ def _swept(statistics: Statistics, priors: FloatArray, floor: float, belief: Bel
     ((group, count),) = statistics.groups.items()
     theta, limit = log_odds(priors), log_odds_limit(floor)
     has_no_level = group.lower == group.upper and belief == NO_BELIEF
-    if group.menu or group.width != len(theta) or has_no_level or not is_plain(theta.tolist(), limit):
+    if group.menu or group.width != len(theta) or has_no_level or group.upper >= MAX_PLAIN_STATES:
         return None
-    right, upper = statistics.occurrences + belief.present, min(group.upper, group.width)
+    if not is_plain(theta.tolist(), limit):
+        return None
+    total = float(statistics.occurrences.sum()) + belief.present * len(theta)
     reached = loops().sweep_priors(
-        place(right), len(theta), group.lower, upper, float(count), sum(belief), limit, place(theta)
+        *(place(statistics.occurrences + belief.present), total, len(theta), group.lower, group.upper),
+        *(float(count), sum(belief), limit, place(theta)),
     )
     done(reached >= 0)
     return in_box(theta, floor) if reached else None
