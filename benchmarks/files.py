@@ -99,8 +99,8 @@ def report(rows: int, size: int, runs: dict[str, list[Run]]) -> str:
         f"`epivote aggregate --out --timings`; {_runs(len(whole))}, on {datetime.date.today()} with epivote",
         f"{epivote.__version__}, Python {platform.python_version()}, Polars {pl.__version__}, {platform.machine()}.",
         "Beside it stand `polars.read_csv` alone, and a program that does the same reading and writing in nothing but",
-        "Polars, without estimating anything (`benchmarks/bare_polars.py`). Programs that only read ran "
-        f"{TURNS * len(whole)} times in turns; their medians are shown.",
+        "Polars, without estimating anything (`benchmarks/bare_polars.py`). Reading was timed in programs that only "
+        f"read, {TURNS * len(whole)} times in turns, as medians; so parts do not quite add up.",
         "",
         "| part | epivote, seconds | bare Polars, seconds | times `read_csv` |",
         "| --- | ---: | ---: | ---: |",

@@ -28,7 +28,7 @@ from epivote.estimate.workload import workload
 
 FEW, MORE, PAIRS, PATIENCE = 2, 12, 7, 60.0
 FIRST_GUESS = 0.7, 0.2, 0.5
-FAR_FROM_IT = 0.6, 0.35, 0.5  # so far that no set is skipped from one to the other
+FAR_FROM_IT = 0.6, 0.35, 0.5  # so far that hardly any set is skipped from one to the other
 Method = Literal["amle", "anew", "em"]
 
 

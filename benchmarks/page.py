@@ -198,13 +198,13 @@ def growth_section(results: Results) -> str:
         "Seconds of one iteration on one thread: a fit of few iterations taken from one of more, so that set-up "
         "cancels. An exponent of 1 is linear. Iterations of AMLE skip sets that cannot have changed; the fewer ballots "
         "voters have, the farther rates move, and the fewer sets are skipped. So passes that choose every set anew are "
-        "measured beside them.\n",
+        "measured beside them, without the step to new parameters.\n",
     ]
     for axis in AXES:
         rows = [row for method in axis.methods for row in growth_rows(results, axis, method)]
         if not rows:
             continue
-        columns = ["method", axis.unit, "approvals", "milliseconds an iteration", "nanoseconds an approval"]
+        columns = ["method", axis.unit, "approvals", "milliseconds an iteration or pass", "nanoseconds an approval"]
         parts += [f"### Against {axis.title}\n", f"Held: {axis.held}.\n", table(columns, rows)]
         parts += [f"- {sentence}" for method in axis.methods for sentence in exponents(results, axis, method)]
         parts.append("")

@@ -23,7 +23,7 @@ def test_parts_and_ratios(encode, verdict):
     assert "| checks of priors and confidence | 2.0 | | 1.0 |" in page
     assert "| write | 6.0 | 4.0 | 3.0 |" in page
     assert "| start and print | 3.0 |" in page
-    assert "ran 3 times in turns" in page
+    assert "only read, 3 times in turns" in page
     assert f"3 times as long: {verdict}." in page
     assert "takes 15.0 s, 5.0 times `read_csv` on that file, with a peak of 4.5 GB" in page
 

@@ -7,7 +7,17 @@ import epivote
 from epivote import Ballots, BoundsError, InputError, Parameters, SizeBounds, Truths
 from epivote.data import names as naming
 from epivote.data.estimate import Estimate, Posterior, VoterCounts
-from epivote.data.names import as_names, counts_of, listing, suggestion
+from epivote.data.names import as_names, counts_of, listing, starts_of, suggestion
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int32, np.int64])
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 6, 7])
+def test_starts_are_added_up_in_pieces(monkeypatch, kind, count):
+    monkeypatch.setattr(naming, "COUNTED_AT_ONCE", 3)
+    lengths = np.arange(200, 200 + count).astype(kind)
+    start = starts_of(lengths)
+    assert start.dtype == np.int64
+    assert start.tolist() == [sum(range(200, 200 + k)) for k in range(count + 1)]
 
 
 def test_names_are_texts_that_differ():

@@ -269,6 +269,11 @@ def test_many_rows_in_many_pieces(write, monkeypatch):
     assert plain[0].n_ballots > 19_000
 
 
+@pytest.mark.parametrize("text", ["voter,instance,alternatives", "voter,instance,alternatives\n"])
+def test_a_file_without_rows_is_left_to_others(write, text):
+    assert columns_of(write(text)) is None
+
+
 def test_small_files_and_files_without_loops_are_left_to_others(write, monkeypatch):
     with open_source(write(SIMPLE)) as source:
         table = TextTable(source)

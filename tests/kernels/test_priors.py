@@ -42,6 +42,13 @@ def test_loops_do_it_where_all_instances_have_the_same_bounds(monkeypatch, belie
         prior_step(statistics, HALVES, FLOOR, belief)
 
 
+def test_many_alternatives_are_swept_alike():
+    rng = np.random.default_rng(5)
+    statistics, priors = counted(rng.integers(200, 800, 150), 1000, 1, 30), rng.uniform(0.2, 0.8, 150)
+    expected = formulas.prior_step(statistics, priors, 0.1, Belief(2.0, 3.0))
+    assert prior_step(statistics, priors, 0.1, Belief(2.0, 3.0)).tolist() == expected.tolist()
+
+
 def two_groups():
     return replace(counted([7, 5, 1], 10, 1, 2), groups={Group(1, 2, 3): 6.0, Group(0, 1, 3): 4.0})
 
@@ -54,6 +61,7 @@ def two_groups():
         (counted([7] * 70, 10, 1, 2), np.full(70, 0.5), NO_BELIEF),  # too many for plain numbers
         (counted([5, 5], 10, 0, 1), np.array([0.5, 1 - 1e-15]), Belief(1.0, 1.0)),  # pulls too far apart
         (counted([7, 5, 0], 10, 1, 2), HALVES, NO_BELIEF),  # never right
+        (counted([0, 0, 0], 0, 1, 2), HALVES, Belief(1.0, 1.0)),  # no instance
     ],
 )
 def test_the_rest_is_left_to_the_formulas(monkeypatch, statistics, priors, belief):

@@ -44,12 +44,12 @@ class Arranging:
     def in_place(
         self, instance: IntArray, voter: IntArray, lists: Lists, numbers: IntArray, limit: int  # noqa: ARG002
     ) -> Arranged | None:  # fmt: skip
-        """The ballots of columns that nobody else needs, in the memory of these columns; None if there is no such way.
+        """The ballots of columns that nobody else needs, in the memory of these columns; None if not possible.
 
         Row r has list r, and value v of a list stands for number `numbers[v]` below `limit`. Instances are numbered in
         the order in which they appear.
         """
-        return None  # array operations need memory for what is in between
+        return None  # array operations need memory for intermediate arrays
 
     def collect(
         self, lists: Lists, list_of_row: IntArray | None, rows: IntArray, numbers: IntArray, limit: int

@@ -70,7 +70,11 @@ def sealed(array: NDArray[T]) -> NDArray[T]:
 def starts_of(lengths: IntArray) -> IntArray:
     """Where each of many lists begins when they follow one another, and where the last one ends."""
     start: IntArray = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, dtype=np.int64, out=start[1:])  # without the type, small ones would be copied first
+    for begin in range(0, len(lengths), COUNTED_AT_ONCE):  # smaller numbers are copied as ones of 64 bits
+        end = min(begin + COUNTED_AT_ONCE, len(lengths))
+        np.cumsum(lengths[begin:end], out=start[begin + 1 : end + 1])
+        if begin:
+            start[begin + 1 : end + 1] += start[begin]
     return start
 
 

@@ -155,7 +155,10 @@ class TickLists(NamedTuple):
 
 @dataclass(frozen=True)
 class NumberedRows:
-    """The same once names of voters, instances and ticked alternatives are numbers."""
+    """The same once names of voters, instances and ticked alternatives are numbers.
+
+    `ballots` may reorder these columns in place, so it can be called once.
+    """
 
     voters: tuple[str, ...]
     ballot_voter: IntArray

@@ -66,16 +66,20 @@ def plain_columns(
     column_of = np.array([names.index(name) if name in names else -1 for name in table.columns])
     stop, first = Event(), None
 
-    def read(begin: int, end: int) -> _FilePart | None:
-        room = path.stat().st_size if begin == rows_begin else end  # the first part is to hold the others, too
-        part = _FilePart(table.separator, column_of, joined_by, room - begin, first)
+    def read(begin: int, end: int, room: int) -> _FilePart | None:
+        part = _FilePart(table.separator, column_of, joined_by, room, first)
         return _read_part(path, begin, end, part, stop)
 
     if joined_by:
-        first = read(*_first_lines(path, rows_begin))
+        first = read(*_first_lines(path, rows_begin), CHUNK)
+    ranges = list(_line_ranges(path, rows_begin, threads()))
+    if not ranges:
+        return None
+    rooms = [end - begin for begin, end in ranges]
+    rooms[0] = sum(rooms)  # later parts are appended to the first
     with ThreadPoolExecutor() as pool:
         try:
-            reading = [pool.submit(read, *part) for part in _line_ranges(path, rows_begin, threads())]
+            reading = [pool.submit(read, *part, room) for part, room in zip(ranges, rooms, strict=True)]
             while wait(reading, POLL_SECONDS).not_done:
                 pass  # once Polars is loaded, an interrupt is not noticed while waiting for longer
         finally:
@@ -221,7 +225,7 @@ def _add_numbers(column: _TextColumn | _ListColumn, other: _TextColumn | _ListCo
         column.numbers.add(numbers)
         return
     here = smallest_integers(here, column.texts.count)
-    for begin in range(0, len(numbers), CHUNK):  # so that what is in between stays in the cache
+    for begin in range(0, len(numbers), CHUNK):  # so that intermediate arrays stay in the cache
         column.numbers.add(here[numbers[begin : begin + CHUNK]])
 
 

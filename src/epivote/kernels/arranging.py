@@ -12,11 +12,11 @@ from epivote.data.lists import Lists
 from epivote.data.names import IntArray, smallest_integers
 from epivote.kernels.library import done, loops, place
 
-MOST_ROWS = 2**31 - 1  # the largest number of a row that loops take
+MOST_ROWS = 2**31 - 1  # that 32 bits can number
 
 
 class CompiledArranging(Arranging):
-    """See `Arranging`; several threads collect sets."""
+    """See `Arranging`; several threads order rows in place, and collect sets."""
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
@@ -38,7 +38,10 @@ class CompiledArranging(Arranging):
     def in_place(
         self, instance: IntArray, voter: IntArray, lists: Lists, numbers: IntArray, limit: int
     ) -> Arranged | None:
-        """See `Arranging`; done where the rows of an instance come together, each with another voter."""
+        """See `Arranging`; done where the rows of an instance come together, each with another voter.
+
+        Instances and voters are numbers of 32 bits.
+        """
         (start, values), size, count = lists, lists.values.itemsize, len(instance)
         numbers = np.ascontiguousarray(smallest_integers(numbers, limit))
         if not 0 < count <= MOST_ROWS or numbers.dtype != values.dtype or np.any(instance[1:] < instance[:-1]):
@@ -71,7 +74,7 @@ class CompiledArranging(Arranging):
         self, lists: Lists, list_of_row: IntArray | None, rows: IntArray, numbers: IntArray, limit: int
     ) -> Lists:
         """See `Arranging`."""
-        if len(rows) > MOST_ROWS:
+        if len(lists.start if list_of_row is None else list_of_row) > MOST_ROWS:
             return super().collect(lists, list_of_row, rows, numbers, limit)
         numbers, count = np.ascontiguousarray(smallest_integers(numbers, limit)), len(rows)
         size, dtype = numbers.itemsize, numbers.dtype

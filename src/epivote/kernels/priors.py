@@ -1,6 +1,7 @@
 """The step to the most likely priors by a compiled loop: what `epivote.model.priors` says in formulas.
 
-Both give the same priors to the last bit, so that a fit does not depend on whether there are loops.
+Both give the same priors to the last bit if Python and the loops take `exp` and `log` from the same C library, so that
+a fit does not depend on whether there are loops.
 """
 
 from __future__ import annotations
@@ -28,13 +29,14 @@ def _swept(statistics: Statistics, priors: FloatArray, floor: float, belief: Bel
     ((group, count),) = statistics.groups.items()
     theta, limit = log_odds(priors), log_odds_limit(floor)
     has_no_level = group.lower == group.upper and belief == NO_BELIEF
-    if group.menu or group.width != len(theta) or has_no_level or group.upper >= MAX_PLAIN_STATES:
+    if group.menu or group.width != len(theta) or has_no_level or count <= 0:
         return None
-    if not is_plain(theta.tolist(), limit):
+    if group.upper >= MAX_PLAIN_STATES or not is_plain(theta.tolist(), limit):
         return None
+    right = statistics.occurrences + belief.present
     total = float(statistics.occurrences.sum()) + belief.present * len(theta)
     reached = loops().sweep_priors(
-        *(place(statistics.occurrences + belief.present), total, len(theta), group.lower, group.upper),
+        *(place(right), total, len(theta), group.lower, group.upper),
         *(float(count), sum(belief), limit, place(theta)),
     )
     done(reached >= 0)

@@ -8,7 +8,8 @@ each state is worth before it; a product of the two sums over all allowed sets i
 The recursion stands here twice. On arrays, for one set or many side by side, in logarithms (nothing underflows: with
 10,000 alternatives the mass of `0..50` may be 1e-2900) or in plain numbers (more than ten times faster). And on lists
 of a few plain numbers, where arrays cost more than they save: a sweep over 20 priors with bounds 1..4 takes a tenth of
-the time. Compiled loops have it for themselves: `loops/weigh.hpp` for many sets, `loops/priors.cpp` for a sweep.
+the time. The compiled loops have versions of their own: `loops/weigh.hpp` and `log.hpp` for many sets, `priors.cpp`
+for a sweep.
 """
 
 from __future__ import annotations

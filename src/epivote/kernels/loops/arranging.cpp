@@ -140,9 +140,9 @@ int64_t with_value_of(int64_t bytes, Use use) {
 } // namespace
 
 // The rows in the order of their instances and then of their voters, and these voters; those with the same of both stay
-// as they are. `starts` has a zero per instance and two more, and then says where the rows of each instance start, the first of the two
-// where the last ones end. Gives how many rows follow one of the same instance and voter; -1 if
-// there was not enough memory.
+// as they are. `starts` has a zero per instance and two more, and then says where the rows of each instance start, the
+// first of the two where the last ones end. Gives how many rows follow one of the same instance and voter; -1 if there was
+// not enough memory.
 EXPORTED int64_t order_ballots(
     const int32_t *instance, const int32_t *voter, int64_t rows, int64_t instances, int64_t *starts, int32_t *order,
     int32_t *voters
@@ -192,8 +192,8 @@ EXPORTED int64_t collect_sets(
     });
 }
 
-// How many of the rows from `first` to before `last` have the instance and the voter of an earlier one, where the rows of an
-// instance come together; -1 if there was not enough memory.
+// How many of the rows from `first` to before `last` have the instance and the voter of an earlier one, where the rows of
+// an instance come together; -1 if there was not enough memory.
 EXPORTED int64_t count_repeats(const int32_t *instance, const int32_t *voter, int64_t first, int64_t last) {
     int64_t most = 0, repeats = 0;
     for_each_instance(instance, first, last, [&](int64_t begin, int64_t end) {

@@ -2,8 +2,11 @@
 // operation by operation, so that both give the same priors to the last bit.
 #include "shard.hpp"
 
+// A product and a sum are rounded one after the other, as in Python.
 #ifdef __clang__
-#pragma STDC FP_CONTRACT OFF // a product and a sum are rounded one after the other, as in Python
+#pragma STDC FP_CONTRACT OFF
+#else
+#pragma GCC optimize("fp-contract=off")
 #endif
 
 namespace {
@@ -11,7 +14,7 @@ namespace {
 constexpr int MOST_STEPS = 200;  // as in `epivote.model.solve`
 constexpr double CLOSE = 1e-14;  // relative, likewise
 constexpr double FAR_APART = 30; // log-odds, as in `epivote.model.priors`
-constexpr int32_t NO_MEMORY = -1, LEFT = 0, DONE = 1;
+constexpr int32_t NO_MEMORY = -1, NOT_PLAIN = 0, DONE = 1;
 
 inline double between(double value, double low, double high) {
     value = value > low ? value : low;
@@ -141,7 +144,8 @@ struct Level {
 // Each of the `width` log-odds in turn at its maximum given all others, then the best common shift of all. `right` says
 // how often each alternative is in a set of the `count` instances, the believed ones included, `total` is their sum, and
 // `believed` says how many instances without bounds are believed besides. No product of odds may leave the range of
-// floats. Gives DONE, NO_MEMORY, or LEFT where it takes more care: where log-odds are at their limit, or pulls far apart.
+// floats. Gives DONE, NO_MEMORY, or NOT_PLAIN where the formulas must do it: where log-odds are at their limit, or pulls far
+// apart.
 EXPORTED int32_t sweep_priors(
     const double *right, double total, int64_t width, int64_t lower, int64_t upper, double count, double believed,
     double limit, double *theta
@@ -159,9 +163,9 @@ EXPORTED int32_t sweep_priors(
     double least = INFINITY, most = -INFINITY;
     for (int64_t j = 0; j < width; j++) {
         const double pull = counter.pull(states, later + (j + 1) * height);
-        if (believed > 0 && fabs(pull) >= FAR_APART && fabs(pull) < INFINITY) return LEFT;
+        if (believed > 0 && fabs(pull) >= FAR_APART && fabs(pull) < INFINITY) return NOT_PLAIN;
         theta[j] = coordinate(right[j], pull, theta[j], all);
-        if (!(fabs(theta[j]) < limit)) return LEFT;
+        if (!(fabs(theta[j]) < limit)) return NOT_PLAIN;
         counter.forth(states, exp(theta[j]));
         least = theta[j] < least ? theta[j] : least;
         most = theta[j] > most ? theta[j] : most;

@@ -79,7 +79,7 @@ inline void margins_of(
     for (int64_t c = 0; c < width; c++) margins[c] = (margins[c] + prior[c]) - threshold;
 }
 
-// Room for numbers, given back at the end of a loop; `ok` says whether there was enough memory.
+// Room for numbers, given back at the end of a loop; `at` is null if there was not enough memory.
 template <class Number>
 struct Room {
     Number *at;
