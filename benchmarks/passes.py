@@ -1,28 +1,32 @@
 """Part `passes`: how many passes over all ballots EM makes, with and without acceleration, and whether sets differ.
 
 `python -m benchmarks.passes NAME` prints JSON for one set of ballots: a reference crowd, the paper's quiz or one of the
-real sets. Both fits start from the same rates; a pass that was taken back counts as well. At the usual tolerance they
-end a little before the fixed point, and not at the same place; so both are also run until it is reached.
+real sets. All fits start from the same rates; a pass that was taken back counts as well. At the usual tolerance they
+end a little before the fixed point, and not at the same place; so they are also run until it is reached. What shrinkage
+settles at depends on the way there. So sets are compared with those of a fit that is accelerated until shrinkage has
+settled and no longer, and, apart from that, with those of a fit that is never accelerated.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal, get_args
 from unittest import mock
 
 import numpy as np
+import numpy.typing as npt
 
 from benchmarks.crowds import CROWDS, as_ballots, columns, same_sets
 from benchmarks.methods import whole_sets
 from benchmarks.processes import answer_of
 from epivote import EM, Ballots, SizeBounds
 from epivote.estimate import em
-from epivote.estimate.ahead import look_ahead
+from epivote.estimate.climb import State, Step
 from epivote.estimate.workload import InMemoryWorkload, Workload
 from experiments.quiz import find_quiz, read_quiz
 from experiments.real_sets import present, read_real
@@ -32,6 +36,7 @@ QUIZ = "the paper's quiz"
 TOLERANCES = (1e-5, 1e-9)
 MOST = 20_000  # iterations
 CLOSE = 1e-6  # log-odds between the two most probable sets, within which they count as equal
+Accelerated = Literal["never", "while settling", "always"]
 SETTINGS = {"tolerances": TOLERANCES, "close": CLOSE}
 
 
@@ -63,11 +68,10 @@ def measured(name: str) -> list[dict[str, Any]]:
     ballots, bounds = ballots_of(name)
     work, found = InMemoryWorkload(ballots, bounds), []
     for tolerance in TOLERANCES:
-        (before, plain), (after, ahead) = (
-            fitted(ballots, bounds, tolerance, faster=faster) for faster in (False, True)
+        (before, plain), (_, settled), (after, ahead) = (
+            fitted(ballots, bounds, tolerance, accelerated) for accelerated in get_args(Accelerated)
         )
-        (one,), (other,) = whole_sets(plain), whole_sets(ahead)
-        differ = np.flatnonzero(~same_sets(one, other, ballots.n_alternatives))
+        differ = differing(settled, ahead)
         found.append(
             {
                 "tolerance": tolerance,
@@ -76,23 +80,38 @@ def measured(name: str) -> list[dict[str, Any]]:
                 "instances": ballots.n_instances,
                 "differ": len(differ),
                 "apart": max((apart(work, ahead, int(place)) for place in differ), default=0.0),
-                "gain": ahead.estimate_.log_likelihoods[-1] - plain.estimate_.log_likelihoods[-1],
+                "gain": ahead.estimate_.log_likelihoods[-1] - settled.estimate_.log_likelihoods[-1],
+                "differ_from_plain": len(differing(plain, ahead)),
             }
         )
     return found
 
 
-def fitted(ballots: Ballots, bounds: SizeBounds, tolerance: float, *, faster: bool) -> tuple[int, EM]:
+def differing(one: EM, other: EM) -> npt.NDArray[np.int64]:
+    """Where two fits to the same ballots find different sets."""
+    (sets,), (others,) = whole_sets(one), whole_sets(other)
+    return np.flatnonzero(~same_sets(sets, others, len(one.truth_.alternatives)))
+
+
+def fitted(ballots: Ballots, bounds: SizeBounds, tolerance: float, accelerated: Accelerated) -> tuple[int, EM]:
     """Passes over all ballots, and the fit."""
     usual = EM(bounds)
     estimator = EM(bounds, tolerance=tolerance, max_iterations=MOST, start=usual._start(ballots))
-    with counted_passes() as passes, mock.patch.object(em, "look_ahead", look_ahead if faster else no_look_ahead):
+    with counted_passes() as passes, mock.patch.object(em, "em_step", partial(em_step, accelerated)):
         estimator.fit(ballots)
     return len(passes), estimator
 
 
-def no_look_ahead(*_: object) -> None:
-    """Every iteration starts where the last one ended."""
+def em_step(accelerated: Accelerated, *given: Any, step: Callable[..., Step] = em.em_step, **named: Any) -> Step:
+    """A step of EM after which, unless iterations are then accelerated, the next one starts where this one ended."""
+    usual = step(*given, **named)
+
+    def plain(state: State) -> State:
+        after = usual(state)
+        is_ahead = accelerated == "always" or (accelerated == "while settling" and not after.settled)
+        return after if is_ahead else replace(after, ahead=None)
+
+    return plain
 
 
 @contextmanager

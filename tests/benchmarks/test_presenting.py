@@ -4,6 +4,7 @@ import json
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -146,6 +147,7 @@ def test_every_line_says_what_was_not_measured():
 def ends(**differing):
     """Passes at two tolerances of some ballots; of each how many sets differ in the end, and by how much."""
     usual = {"before": 60, "after": 20, "instances": 1000, "differ": 3, "apart": 0.1, "gain": 0.5}
+    usual["differ_from_plain"] = 7
     return {
         name: [usual, {**usual, "before": 90, "after": 30, "differ": count, "apart": apart, "gain": 0.0}]
         for name, (count, apart) in differing.items()
@@ -294,19 +296,20 @@ def test_passes_are_told_with_and_without_acceleration(tmp_path, monkeypatch):
     kept = store(tmp_path)
     kept.measured("passes.S", passes.SETTINGS, lambda: ends(S=(0, 0.0))["S"])
     text = page(Results(kept))
-    assert "| S (1,000 instances) | 60 | 20 | 3.00 | 3 | 90 | 30 | 0 | +0 |" in text
+    assert "| S (1,000 instances) | 60 | 20 | 3.00 | 3 | 7 | 90 | 30 | 0 | +0 |" in text
     assert "0 of 1,000 differ (S; tolerance 1e-09) | yes |" in text
     assert "quiz (" not in text
 
 
 def test_passes_that_were_taken_back_count_and_acceleration_can_be_left_out():
     ballots = simulate(instances=200, voters=20, alternatives=6, bounds=(1, 2), ballots_per_instance=4, seed=5).ballots
-    (before, plain), (after, ahead) = (
-        passes.fitted(ballots, SizeBounds(1, 2), 1e-9, faster=faster) for faster in (False, True)
-    )
-    assert before == plain.n_iter_ > after >= ahead.n_iter_
-    assert plain.truth_ == ahead.truth_
-    assert plain.parameters_.distance(ahead.parameters_) < 1e-7
+    found = {kind: passes.fitted(ballots, SizeBounds(1, 2), 1e-9, kind) for kind in get_args(passes.Accelerated)}
+    (before, plain), (between, settled), (after, ahead) = found.values()
+    assert before == plain.n_iter_ > between > after >= ahead.n_iter_
+    assert between >= settled.n_iter_
+    assert settled.truth_ == ahead.truth_
+    assert settled.parameters_.distance(ahead.parameters_) < 1e-7 < plain.parameters_.distance(ahead.parameters_)
+    assert passes.differing(settled, ahead).tolist() == []
 
 
 def test_sets_are_compared_one_by_one_and_fingerprints_ignore_blocks():

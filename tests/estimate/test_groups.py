@@ -342,7 +342,7 @@ def test_going_on_gives_what_going_through_gives(tmp_path, with_gold, count):
     assert resumed.truth_ == with_gold.truth_
 
 
-@pytest.mark.parametrize("after_groups_begin", [-12, 0, 1, 7])
+@pytest.mark.parametrize("after_groups_begin", [-6, 0, 1, 7])
 def test_an_interrupted_fit_keeps_what_it_has(with_gold, after_groups_begin):
     without = with_gold.n_iter_ - len(with_gold.log_likelihoods_)
     count = without + after_groups_begin

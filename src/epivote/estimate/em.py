@@ -40,7 +40,8 @@ from epivote.model.likelihood import marginal_log_likelihood_of
 from epivote.model.pseudo import PseudoCounts, shrinkage
 from epivote.model.statistics import Statistics
 
-# After which shrinkage no longer follows the crowd, so that the objective stays one; a round number.
+# After which shrinkage no longer follows the crowd, so that the objective stays one. Following weak evidence to the end
+# does harm: after 50 iterations instead of 10, about .5 % fewer sets of 500 small simulated crowds were right.
 SETTLING_ITERATIONS = 10
 SETTLED = 1e-3  # change of rates below which it has settled; a round number
 
@@ -272,25 +273,25 @@ def em_step(
     """Weigh all sets under the rates, then take the most likely rates under these weights.
 
     Until it has settled, the belief that voters are like the crowd follows the crowd; then it stays, so that from there
-    on one objective rises, and iterations start ahead of where the last one led, unless the objective falls there.
+    on one objective rises. Iterations start ahead of where the last one led, unless the objective falls there.
     """
 
     def moved(state: State) -> State | None:
         start = state.parameters if state.ahead is None else state.ahead.start
         statistics, log_partition = work.soft_step(start, by_menu=_by_menu(work, kind))
-        if not state.settled:
-            like_the_crowd = shrinkage(statistics, strength=strength, with_priors=kind == "individual")
-            state = replace(state, believed=known + like_the_crowd, settling=state.n_iterations, objectives=())
         value = marginal_log_likelihood_of(statistics, log_partition, start)
         belief = state.believed.log_density(start, statistics.multiplicities)
         if state.ahead is not None and value + belief < state.objectives[-1]:
             return None
+        if not state.settled:
+            like_the_crowd = shrinkage(statistics, strength=strength, with_priors=kind == "individual")
+            state = replace(state, believed=known + like_the_crowd, settling=state.n_iterations, objectives=())
+            belief = state.believed.log_density(start, statistics.multiplicities)
         following = maximise(statistics, start, kind, floor, state.believed)
         after = replace(state, parameters=start).moved(following, statistics, value, belief, tolerance)
-        quiet = following.distance(start) <= SETTLED or after.n_iterations >= SETTLING_ITERATIONS
-        if not state.settled:
-            return replace(after, settled=quiet)
-        return replace(after, ahead=look_ahead(state.ahead, start, following, floor, statistics.multiplicities))
+        is_quiet = following.distance(start) <= SETTLED or after.n_iterations >= SETTLING_ITERATIONS
+        ahead = look_ahead(state.ahead, start, following, floor, statistics.multiplicities)
+        return replace(after, settled=state.settled or is_quiet, ahead=ahead)
 
     def step(state: State) -> State:
         after = moved(state)
