@@ -15,6 +15,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from itertools import cycle
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -26,7 +27,9 @@ from epivote import AMLE, EM, Ballots, CrowdWarning, Parameters, SizeBounds
 from epivote.data.any_ballots import AnyBallots
 from epivote.estimate.workload import workload
 
-FEW, MORE, PAIRS, PATIENCE = 2, 12, 7, 60.0
+FEW, MORE = 2, 12  # iterations of the two fits whose difference counts
+ENOUGH = 21  # measurements whose median counts, if they take no longer than PATIENCE
+LEAST, PATIENCE = 2.0, 60.0  # seconds: short moments in which the machine is slow, and what a point may take
 FIRST_GUESS = 0.7, 0.2, 0.5
 FAR_FROM_IT = 0.6, 0.35, 0.5  # so far that hardly any set is skipped from one to the other
 Method = Literal["amle", "anew", "em"]
@@ -80,16 +83,20 @@ def seconds_per_iteration(run: Callable[[int], int]) -> float:
     The iterations are always the same ones: hard passes become cheaper the fewer sets still change.
     """
     run(FEW)
-    begin = time.perf_counter()
-    run(FEW)
-    once = time.perf_counter() - begin
-    pairs = PAIRS if once > 0.1 else 3 * PAIRS
+
+    def once() -> float:
+        (few_made, few), (more_made, many) = timed(run, FEW), timed(run, MORE)
+        return (many - few) / (more_made - few_made)
+
+    return median_of(once)
+
+
+def median_of(measurement: Callable[[], float]) -> float:
+    """The median of enough measurements over enough time: at least three, even if they take long."""
     found: list[float] = []
     begin = time.perf_counter()
-    while len(found) < pairs and (len(found) < 3 or time.perf_counter() - begin < PATIENCE):
-        few_made, few = timed(run, FEW)
-        more_made, many = timed(run, MORE)
-        found.append((many - few) / (more_made - few_made))
+    while len(found) < 3 or time.perf_counter() - begin < (PATIENCE if len(found) < ENOUGH else LEAST):
+        found.append(measurement())
     return statistics.median(found)
 
 
@@ -99,13 +106,14 @@ def seconds_per_pass_anew(point: Point, ballots: AnyBallots) -> float:
     both = [same_for_all(point, *rates) for rates in (FIRST_GUESS, FAR_FROM_IT)]
     for parameters in both:
         work.hard_step(parameters)
-    found: list[float] = []
-    begin = time.perf_counter()
-    while len(found) < 6 * PAIRS and (len(found) < PAIRS or time.perf_counter() - begin < PATIENCE / 6):
-        before = time.perf_counter()
-        work.hard_step(both[len(found) % 2])
-        found.append(time.perf_counter() - before)
-    return statistics.median(found)
+    following = cycle(both)
+
+    def once() -> float:
+        parameters, before = next(following), time.perf_counter()
+        work.hard_step(parameters)
+        return time.perf_counter() - before
+
+    return median_of(once)
 
 
 def timed(run: Callable[[int], int], iterations: int) -> tuple[int, float]:

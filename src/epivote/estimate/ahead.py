@@ -14,6 +14,7 @@ import numpy as np
 
 from epivote.data.names import FloatArray, IntArray
 from epivote.data.parameters import Parameters, from_log_odds, off_the_edges
+from epivote.model.products import dots
 
 MEMORY = 5  # earlier iterations that are combined; the usual number
 RIDGE = 1e-10  # share of the mean square that is added to the normal equations, so that equal changes do no harm
@@ -55,12 +56,12 @@ def _combined(
     counted = differences
     if multiplicities is not None:
         counted = differences * np.concatenate([multiplicities, multiplicities, np.ones(len(after.priors))])
-    products = counted @ differences.T
+    products = dots(counted, differences)
     mean_square = np.trace(products) / max(1, len(products))
     if mean_square == 0:
         return after
     ridge = RIDGE * mean_square * np.eye(len(products))
-    shares = np.linalg.solve(products + ridge, counted @ changes[-1])
+    shares = np.linalg.solve(products + ridge, dots(counted, changes[-1:])[:, 0])
     ahead = results[-1] - (shares[:, None] * np.diff(results, axis=0)).sum(axis=0)
     rates = off_the_edges(from_log_odds(ahead), floor)
     hit_rates, false_alarm_rates, priors = np.split(rates, np.cumsum([len(after.hit_rates)] * 2))

@@ -10,7 +10,7 @@ In reading order, as the paper has them:
     size_counter.py   the recursion over set sizes behind it and behind everything below: both alphas
     priors.py         the most likely priors (Proposition 2, corrected); level.py moves them all together,
                       menu_priors.py is for menus that differ, solve.py finds where a function meets a target
-    likelihood.py     the objectives
+    likelihood.py     the objectives; products.py adds up products
 
 and what goes beyond the paper:
 

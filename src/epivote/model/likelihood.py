@@ -3,6 +3,7 @@
 from epivote.data.names import FloatArray, IntArray
 from epivote.data.parameters import Parameters
 from epivote.model.groups import GroupCounts
+from epivote.model.products import dot
 from epivote.model.sizes import log_size_mass
 from epivote.model.statistics import Statistics
 
@@ -32,7 +33,7 @@ def marginal_log_likelihood_of(statistics: Statistics, log_partition: float, par
     return (
         log_partition
         + _if_nothing_were_right(statistics, parameters)
-        + float(statistics.offered @ logs.absent)
+        + dot(statistics.offered, logs.absent)
         - _log_size_masses(statistics, parameters)
     )
 
@@ -67,4 +68,4 @@ def _binomial(
     """Each entry counts so many times, or once if that is None."""
     if times is not None:
         successes, trials = times * successes, times * trials
-    return float(successes.dot(log_rates) + (trials - successes).dot(log_rest))
+    return dot(successes, log_rates) + dot(trials - successes, log_rest)

@@ -11,6 +11,7 @@ from epivote.data.names import FloatArray
 from epivote.data.parameters import from_log_odds, log_odds
 from epivote.model.level import NO_BELIEF, Belief, in_box, level_is_free, log_odds_limit, to_mean_size
 from epivote.model.posterior import log_partition_and_inclusion
+from epivote.model.products import dot
 from epivote.model.statistics import Group, Statistics
 
 
@@ -49,7 +50,7 @@ def menu_objective(statistics: Statistics, theta: FloatArray, belief: Belief) ->
         menus = np.array([menu for menu, _ in members], np.int64).reshape(len(members), shape.width)
         counts = np.array([count for _, count in members])
         log_partition, inclusion = log_partition_and_inclusion(theta[menus], shape.lower, shape.upper)
-        value -= float(counts @ log_partition)
+        value -= dot(counts, log_partition)
         np.subtract.at(slope, menus, counts[:, None] * inclusion)
     return value, slope
 

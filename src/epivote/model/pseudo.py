@@ -10,6 +10,7 @@ import numpy as np
 
 from epivote.data.names import FloatArray, IntArray
 from epivote.data.parameters import Parameters
+from epivote.model.products import dot
 from epivote.model.statistics import Statistics
 
 LEAST_STRENGTH = 0.5  # alternatives' worth of belief in the crowd where rates differ as much as can be; a round number
@@ -84,10 +85,10 @@ class PseudoCounts:
             return 0.0
         logs, times = parameters.logs, 1.0 if multiplicities is None else multiplicities
         return float(
-            (times * self.hits) @ logs.hit
-            + (times * self.misses) @ logs.miss
-            + (times * self.false_alarms) @ logs.false_alarm
-            + (times * self.rejections) @ logs.rejection
+            dot(times * self.hits, logs.hit)
+            + dot(times * self.misses, logs.miss)
+            + dot(times * self.false_alarms, logs.false_alarm)
+            + dot(times * self.rejections, logs.rejection)
             + np.sum(self.prior_in * logs.present + self.prior_out * logs.absent)
         )
 
