@@ -91,7 +91,7 @@ def test_rates_stay_within_the_floor_and_given_priors_as_they_are():
     assert ahead.start.priors.tolist() == given.tolist()
 
 
-def test_half_the_passes_find_the_same_sets(passes, plain):
+def test_less_than_half_the_passes_are_needed(passes, plain):
     EM((1, 3)).fit(CROWD.ballots)
     fewer = len(passes)
     passes.clear()
