@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from epivote import EM, Parameters, reference_crowd
+from epivote import EM, Parameters, SizeBounds, reference_crowd
 from epivote.data.parameters import from_log_odds
 from epivote.estimate import em as em_module
 from epivote.estimate.ahead import MEMORY, look_ahead
+from epivote.estimate.climb import State
 from epivote.estimate.workload import InMemoryWorkload
+from epivote.model.pseudo import PseudoCounts
 from strategies import elections
 
 FLOOR = 1e-4
@@ -125,6 +127,16 @@ def plain_once_settled(monkeypatch):
         return plain
 
     monkeypatch.setattr(em_module, "em_step", em_step)
+
+
+def test_short_runs_that_tell_which_way_up_a_crowd_is_are_not_accelerated(passes):
+    work, none = InMemoryWorkload(CROWD.ballots, SizeBounds(1, 3), None), PseudoCounts.none(100)
+    step = em_module.em_step(work, "individual", FLOOR, none, strength=1.0, tolerance=1e-2)
+    start = State.at(EM((1, 3))._start(CROWD.ballots), none, settled=False)
+    ends = [em_module._probed(start, step, iterations).parameters for iterations in range(1, 5)]
+    passes.clear()
+    em_module._probed(start, step, 5)
+    assert passes == [start.parameters, *ends]
 
 
 @settings(max_examples=15)
