@@ -253,8 +253,8 @@ class EM(RatedEstimator):
 def _probed(state: State, step: Step, iterations: int) -> State:
     """Where a short run leads to.
 
-    It is not accelerated: of 1,600 simulated crowds with adversaries, accelerated runs took eight more for the wrong way
-    up, and got one more right.
+    It is not accelerated: of 1,600 simulated crowds with adversaries, accelerated runs got eight more the wrong way up,
+    and one more right.
     """
     reached = top(state, lambda before: replace(step(before), ahead=None), iterations)
     if reached.status == "interrupted":
