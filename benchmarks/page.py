@@ -178,7 +178,7 @@ def passes_section(results: Results) -> str:
         rows.append([*cells, str(end["before"]), str(end["after"]), str(end["differ"]), f"{end['gain']:+.1g}"])
     usual, end = (f"{tolerance:g}" for tolerance in TOLERANCES)
     columns = [
-        "ballots", "passes without", "with", "ratio", "sets that differ", "where shrinkage settles without as well",
+        "ballots", "passes without", "with", "ratio", "sets that differ", "sets that differ if never accelerated",
         f"to {end}: without", "with", "sets that differ", "objective higher by",
     ]  # fmt: skip
     return (

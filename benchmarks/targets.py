@@ -111,7 +111,10 @@ def above(value: float | None, least: float, what: str, target: str, unit: str) 
 
 def same_in_the_end(found: dict[str, Any]) -> Line:
     """EM finds the same sets with and without acceleration, both run to the fixed point."""
-    what, target = "sets of EM with and without acceleration", f"the same, or within {CLOSE:g} in log-odds"
+    what, target = (
+        "sets of EM with and without acceleration once shrinkage has settled",
+        f"the same, or within {CLOSE:g} in log-odds",
+    )
     ends = {name: each[-1] for name, each in found.items()}
     if not ends:
         return Line(what, target, "", None)
